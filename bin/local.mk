@@ -1,0 +1,3 @@
+# One folder a program.
+include bin/sptrsv-solve/local.mk
+include bin/perf-predict/local.mk

@@ -1,0 +1,306 @@
+/* importance.c: perf-predict importance: what each column is worth to a model. */
+#include "config.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/option.h"
+#include "commands.h"
+#include "common.h"
+#include "learn/model.h"
+#include "table_options.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KIND_PERMUTE, KIND_IMPURITY, KIND_DROP, MOST_GROUPS = 256 };
+
+typedef struct {
+    table_options table;
+    const char *model, *input;
+    const char *group[MOST_GROUPS];
+    int groups;
+    int kind; /* -1: by whether there is a table */
+    uint64_t seed;
+} options;
+
+enum { KEY_KIND = 0x100, KEY_GROUP };
+
+static const struct argp_option table[] = {
+    {"kind", KEY_KIND, "KIND", 0,
+     "perm-oob (the error that shuffling the column adds on rows out of bag), drop (the error that training without it adds), or impurity (what its splits gain; needs no table; the default without one)", 0},
+    {"group", KEY_GROUP, "NAME=A+B", 0, "judge columns A and B together, under NAME", 0},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    static const char *const kinds[] = {"perm-oob", "impurity", "drop"};
+    options *o = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &o->table; return 0;
+    case KEY_KIND: o->kind = hu_option_word(state, "--kind", arg, kinds, 3); return 0;
+    case KEY_GROUP:
+        if (!strchr(arg, '=')) argp_error(state, "--group: '%s' is not NAME=A+B", arg);
+        if (o->groups == MOST_GROUPS) argp_error(state, "--group: more than %d", MOST_GROUPS);
+        o->group[o->groups++] = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (!o->model) o->model = arg;
+        else if (!o->input) o->input = arg;
+        else argp_error(state, "a model and a table, no more: %s", arg);
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->model) argp_error(state, "no model");
+        if (o->kind < 0) o->kind = o->input ? KIND_PERMUTE : KIND_IMPURITY;
+        if (o->kind != KIND_IMPURITY && !o->input) argp_error(state, "this kind needs the table of training: importance MODEL TABLE.csv");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Which group (a number below *ret_groups) each feature belongs to, and the groups' names (borrowed, of `size` characters). */
+typedef struct {
+    int32_t *of; /* [features] */
+    const char **name;
+    int *size;
+    int32_t count;
+} groups;
+
+static bool is_member(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *p = list; p;) {
+        const char *end = strchr(p, '+');
+        size_t size = end ? (size_t)(end - p) : strlen(p);
+        if (size == length && memcmp(p, name, length) == 0) return true;
+        p = end ? end + 1 : NULL;
+    }
+    return false;
+}
+
+static hu_status make_groups(const options *o, const hu_model *model, groups *g, hu_error *err)
+{
+    int32_t n = model->features;
+    if (hu_alloc(n, sizeof *g->of, "groups", (void **)&g->of, err) || hu_alloc(n, sizeof *g->name, "groups", (void **)&g->name, err) || hu_alloc(n, sizeof *g->size, "groups", (void **)&g->size, err))
+        return err->status;
+    for (int32_t f = 0; f < n; f++) g->of[f] = -1;
+    for (int k = 0; k < o->groups; k++) {
+        const char *members = strchr(o->group[k], '=') + 1;
+        int32_t found = 0, wanted = 1;
+        for (const char *p = members; *p; p++) wanted += *p == '+';
+        for (int32_t f = 0; f < n; f++) {
+            if (!is_member(members, model->feature[f].name)) continue;
+            if (g->of[f] >= 0) return hu_fail(err, HU_USAGE, "--group: column %s is in two groups", model->feature[f].name);
+            g->of[f] = g->count;
+            found++;
+        }
+        if (found != wanted) return hu_fail(err, HU_USAGE, "--group=%s: not each of these is a column of the model", o->group[k]);
+        g->name[g->count] = o->group[k];
+        g->size[g->count++] = (int)(members - 1 - o->group[k]);
+    }
+    for (int32_t f = 0; f < n; f++) {
+        if (g->of[f] >= 0) continue;
+        g->of[f] = g->count;
+        g->name[g->count] = model->feature[f].name;
+        g->size[g->count++] = (int)strlen(model->feature[f].name);
+    }
+    return HU_OK;
+}
+
+/* ---- the three kinds: worth[group] -------------------------------------------------------------------------------------- */
+
+static hu_status by_impurity(const hu_model *model, const groups *g, double *worth, hu_error *err)
+{
+    double total = 0.0;
+    if (!model->forest) return hu_fail(err, HU_USAGE, "the model has no forest, so no splits: --kind=drop");
+    for (int32_t f = 0; f < model->features; f++) total += model->forest->gain[f];
+    for (int32_t f = 0; f < model->features; f++) worth[g->of[f]] += total > 0 ? model->forest->gain[f] / total : 0.0;
+    return HU_OK;
+}
+
+static bool leaves_rows_out(const hu_model *m)
+{
+    return (m->kind == HU_MODEL_RF || m->kind == HU_MODEL_ET) && m->options.bag > 0 && (m->options.replace || m->options.bag < 1);
+}
+
+/* Mean squared error of what the model works on, of the rows x: out of bag where bags left rows out, else by all of the model. */
+static hu_status squared_error(const hu_model *m, const hu_frame *frame, const double *x, double *mean, int32_t *count, double *ret, hu_error *err)
+{
+    double sum = 0.0;
+    int64_t n = 0;
+    if (leaves_rows_out(m) && hu_forest_oob(m->forest, &m->options, x, frame->rows, mean, NULL, count, err)) return err->status;
+    for (int64_t i = 0; i < frame->rows; i++) {
+        double p = leaves_rows_out(m) ? mean[i] : hu_model_predict_row(m, x + i * frame->features).mean;
+        if (isnan(p)) continue;
+        double e = p - (m->is_log ? log(frame->y[i]) : frame->y[i]);
+        sum += e * e;
+        n++;
+    }
+    *ret = n ? sum / (double)n : NAN;
+    return HU_OK;
+}
+
+static hu_status by_permutation(const hu_model *m, const hu_frame *frame, const groups *g, uint64_t seed, double *worth, hu_error *err)
+{
+    int64_t n = frame->rows, d = frame->features;
+    double *x = NULL, *mean = NULL, base, error;
+    int32_t *order = NULL, *count = NULL;
+    if (hu_alloc(n, (size_t)d * sizeof *x, "rows", (void **)&x, err) || hu_alloc(n, sizeof *mean, "rows", (void **)&mean, err) || hu_alloc(n, sizeof *order, "rows", (void **)&order, err) ||
+        hu_alloc(n, sizeof *count, "rows", (void **)&count, err) || squared_error(m, frame, frame->x, mean, count, &base, err))
+        goto cleanup;
+    if (!leaves_rows_out(m)) hu_say(0, "the trees of this model leave no rows out: the errors are those of rows that it has seen");
+    for (int32_t k = 0; k < g->count; k++) {
+        hu_random random = hu_random_stream(seed, (uint64_t)k);
+        for (int64_t i = 0; i < n; i++) order[i] = (int32_t)i;
+        hu_random_shuffle(&random, order, n);
+        memcpy(x, frame->x, (size_t)(n * d) * sizeof *x);
+        for (int32_t f = 0; f < d; f++)
+            for (int64_t i = 0; i < n && g->of[f] == k; i++) x[i * d + f] = frame->x[order[i] * d + f];
+        if (squared_error(m, frame, x, mean, count, &error, err)) goto cleanup;
+        worth[k] = error - base;
+    }
+cleanup:
+    hu_free(x);
+    hu_free(mean);
+    hu_free(order);
+    hu_free(count);
+    return err->status;
+}
+
+/* The table without the features of a group. */
+static hu_status without(const hu_frame *frame, const groups *g, int32_t group, hu_frame **ret_rest, hu_error *err)
+{
+    int32_t kept = 0;
+    for (int32_t f = 0; f < frame->features; f++) kept += g->of[f] != group;
+    hu_frame *rest = NULL;
+    if (hu_frame_new(frame->rows, kept, &rest, err)) return err->status;
+    kept = 0;
+    for (int32_t f = 0; f < frame->features; f++) {
+        if (g->of[f] == group) continue;
+        if (hu_feature_copy(&frame->feature[f], &rest->feature[kept], err)) goto failed;
+        hu_free(rest->feature[kept].level_rows);
+        rest->feature[kept].level_rows = NULL;
+        memcpy(rest->column[kept++], frame->column[f], (size_t)frame->rows * sizeof(double));
+    }
+    memcpy(rest->y, frame->y, (size_t)frame->rows * sizeof *rest->y);
+    if (hu_frame_finish(rest, err)) goto failed;
+    *ret_rest = rest;
+    return HU_OK;
+failed:
+    hu_frame_free(rest);
+    return err->status;
+}
+
+static hu_status by_dropping(const hu_model *m, const hu_frame *frame, const groups *g, double *worth, hu_error *err)
+{
+    if (m->is_scaled) return hu_fail(err, HU_USAGE, "a model with --scale cannot do without its columns: --kind=impurity or perm-oob");
+    if (g->count < 2) return hu_fail(err, HU_USAGE, "without its only column there is no model: --kind=impurity or perm-oob");
+    double base = m->held_out.rmse;
+    for (int32_t k = 0; k < g->count; k++) {
+        hu_model_options o = HU_MODEL_DEFAULTS;
+        hu_frame *rest = NULL;
+        hu_model *less = NULL;
+        o.kind = (int)m->kind;
+        o.log = m->is_log;
+        o.forest = m->options;
+        o.bag_auto = false;
+        if (without(frame, g, k, &rest, err) == HU_OK && hu_model_train(rest, m->target, &o, &less, NULL, NULL, err) == HU_OK)
+            worth[k] = less->held_out.rmse * less->held_out.rmse - base * base;
+        hu_model_free(less);
+        hu_frame_free(rest);
+        if (err->status) return err->status;
+    }
+    return HU_OK;
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------------------ */
+
+/* The table of training, with exactly the model's columns in the model's order. */
+static hu_status read_table(options *o, const hu_model *m, hu_frame **ret_frame, hu_error *err)
+{
+    hu_source *source = NULL;
+    hu_frame *frame = NULL;
+    o->table.target = m->target;
+    if (hu_source_open(o->input, NULL, &source, err) || table_read(source, &o->table, &frame, err)) goto cleanup;
+    if (frame->features != m->features || frame->rows != m->rows || hu_frame_crc(frame) != m->crc) {
+        hu_fail(err, (hu_status)PP_MISFIT, "%s: this is not the table that the model was trained on (%lld rows of %d columns), read with the same options", hu_source_name(source), (long long)m->rows, m->features);
+        goto cleanup;
+    }
+    *ret_frame = frame;
+    frame = NULL;
+cleanup:
+    hu_frame_free(frame);
+    hu_source_close(source);
+    return err->status;
+}
+
+typedef struct {
+    double worth;
+    int32_t group;
+} rank;
+
+static int compare_ranks(const void *a, const void *b)
+{
+    const rank *p = a, *q = b;
+    if (p->worth != q->worth) return p->worth > q->worth ? -1 : 1;
+    return (p->group > q->group) - (p->group < q->group);
+}
+
+static hu_status write_worth(const groups *g, const double *worth, hu_output *out, hu_error *err)
+{
+    rank *ranks;
+    if (hu_alloc(g->count, sizeof *ranks, "ranks", (void **)&ranks, err)) return err->status;
+    for (int32_t k = 0; k < g->count; k++) ranks[k] = (rank){worth[k], k};
+    qsort(ranks, (size_t)g->count, sizeof *ranks, compare_ranks);
+    hu_csv_writer w = hu_csv_writer_to(out, ',');
+    if (hu_csv_put_text(&w, "column", err) || hu_csv_put_text(&w, "importance", err) || hu_csv_end_row(&w, err)) goto cleanup;
+    for (int32_t k = 0; k < g->count; k++) {
+        char *name = strndup(g->name[ranks[k].group], (size_t)g->size[ranks[k].group]);
+        if (!name) hu_fail(err, HU_SYSTEM, "out of memory");
+        bool failed = !name || hu_csv_put_text(&w, name, err) || hu_csv_put_number(&w, ranks[k].worth, err) || hu_csv_end_row(&w, err);
+        free(name);
+        if (failed) break;
+    }
+cleanup:
+    hu_free(ranks);
+    return err->status;
+}
+
+static hu_status judge(options *o, const hu_model *model, hu_output *out, hu_error *err)
+{
+    groups g = {0};
+    hu_frame *frame = NULL;
+    double *worth = NULL;
+    if (make_groups(o, model, &g, err) || hu_alloc_zero(g.count, sizeof *worth, "ranks", (void **)&worth, err)) goto cleanup;
+    if (o->kind != KIND_IMPURITY && read_table(o, model, &frame, err)) goto cleanup;
+    if (o->kind == KIND_IMPURITY ? by_impurity(model, &g, worth, err) : o->kind == KIND_PERMUTE ? by_permutation(model, frame, &g, o->seed, worth, err) : by_dropping(model, frame, &g, worth, err)) goto cleanup;
+    write_worth(&g, worth, out, err);
+cleanup:
+    hu_frame_free(frame);
+    hu_free(worth);
+    hu_free(g.of);
+    hu_free(g.name);
+    hu_free(g.size);
+    return err->status;
+}
+
+static const char doc[] = "Say what each column is worth to a model.\v"
+                          "The result has the columns column and importance, the greatest first: for perm-oob and drop the mean squared error that is added (of the target's logarithm, where the model works on that, "
+                          "for perm-oob); for impurity a share of what all splits gain.  TABLE.csv is the table of training, with the options that train read it with.";
+
+int command_importance(int argc, char **argv)
+{
+    const struct argp_child children[] = {{&table_argp, 0, "The table:", 2}, {0}};
+    const struct argp own = {table, parse, "MODEL [TABLE.csv]", doc, children, NULL, NULL};
+    options o = {.table = {.csv = HU_CSV_DEFAULTS}, .kind = -1};
+    hu_common common;
+    hu_error err = HU_ERROR_NONE;
+    hu_output *out = NULL;
+    hu_model *model = NULL;
+    hu_option_parse(argc, argv, &own, &o, &common);
+    double start = hu_clock_wall();
+    o.seed = common.seed;
+    if (common_device(&common, &err) == HU_OK && common_model(o.model, &model, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK && judge(&o, model, out, &err) == HU_OK)
+        common_report(&common, "importance", o.input, model->rows, model, start, &err);
+    hu_model_free(model);
+    return hu_exit(&err, out);
+}

@@ -1,0 +1,17 @@
+/* main.c: perf-predict, models from tables of runs: the list of its commands. */
+#include "config.h"
+#include "base/option.h"
+#include "commands.h"
+
+int main(int argc, char **argv)
+{
+    static const hu_command commands[] = {
+        {"train", "learn a model from a table of runs", command_train},
+        {"predict", "predict the rows of a table by a model", command_predict},
+        {"eval", "compare a model's predictions with measured runs", command_eval},
+        {"importance", "say what each column is worth to a model", command_importance},
+        {"dump", "say what a model is", command_dump},
+        {"export", "write a model as text, JSON or C source", command_export},
+    };
+    return hu_option_commands(argc, argv, commands, (int)(sizeof commands / sizeof *commands), "Performance models from tables of runs (CSV).");
+}

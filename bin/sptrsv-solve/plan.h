@@ -1,0 +1,73 @@
+/* plan.h: a plan is a triangular system prepared for solving under one scheme: order, tasks and waits, and the values laid out as
+ * the kernels read them. The same plan serves any number of solves; new values of the same pattern cost one pass.
+ *
+ * Sections: making, solving, what a plan tells of itself, files.
+ */
+#ifndef SPTRSV_PLAN_H
+#define SPTRSV_PLAN_H
+
+#include "base/output.h"
+#include "dense/dense.h"
+#include "io/source.h"
+#include "scheme.h"
+#include "system.h"
+
+typedef struct sptrsv_plan sptrsv_plan;
+
+/* What is known of a pattern; the first ten are AG-SpTRSV's features, the rest ours. Columns of --bench, in this order. */
+typedef struct {
+    double n, nnz, mean_row, max_row, cov_row;               /* nnz counts the diagonal; cov: standard deviation / mean */
+    double mean_level, max_level, cov_level, dep_dist;        /* rows a level; dep_dist: mean of 1 / (step - last referred step) */
+    double levels;
+    double diagonals, bandwidth, is_grid, bytes_l2, bytes_l3; /* distinct differences (at most 64 counted); bytes / cache size */
+} sptrsv_features;
+
+hu_status sptrsv_features_of(const sptrsv_system *system, sptrsv_features *ret_features, hu_error *err);
+
+/* The scheme of the documented rule for a pattern, a machine and a thread count; allow_grid false: the best but the grid path. */
+hu_status sptrsv_scheme_by_rule(const sptrsv_system *system, sptrsv_precision precision, int threads, bool allow_grid,
+                                sptrsv_scheme *ret_scheme, hu_error *err);
+
+/* Prepares a system. threads: 1 and up; the bits of a solution do not depend on it. A scheme that the system cannot have (grid
+ * on no grid) is HU_USAGE. Where folding is unsafe for some row (l/d or 1/d overflows or is subnormal) the plan divides throughout. */
+hu_status sptrsv_plan_new(const sptrsv_system *system, const sptrsv_scheme *scheme, sptrsv_precision precision, int threads,
+                          sptrsv_plan **ret_plan, hu_error *err);
+void sptrsv_plan_free(sptrsv_plan *plan); /* NULL is allowed */
+
+/* Lays out new values of the same pattern. */
+hu_status sptrsv_plan_set_values(sptrsv_plan *plan, const sptrsv_system *system, hu_error *err);
+
+/* x = op(T)^-1 b. Vectors of doubles (SPTRSV_F64, SPTRSV_MIXED), floats (SPTRSV_F32) or pairs of doubles (complex). x may be b.
+ * Nothing is checked and nothing can fail: overflow shows as Inf or NaN in x (see sptrsv_solve_checked()). */
+void sptrsv_solve(const sptrsv_plan *plan, const void *b, void *x);
+
+/* Many right-hand sides at once, any order and leading dimension; scalar as above, shapes checked (HU_INPUT). Column j of x has
+ * the bits that a single solve gives. x may be b. */
+hu_status sptrsv_solve_many(const sptrsv_plan *plan, const hu_dense *b, hu_dense *x, hu_error *err);
+
+/* The same, then: a result that is not finite is solved again with divisions in natural order, and if it still is not finite the error
+ * (HU_INPUT) names the first such row. */
+hu_status sptrsv_solve_checked(const sptrsv_plan *plan, const sptrsv_system *system, const hu_dense *b, hu_dense *x, hu_error *err);
+
+/* What a plan tells of itself. */
+typedef struct {
+    sptrsv_scheme scheme;      /* as carried out; differs from what was asked where `remark` says why */
+    sptrsv_precision precision;
+    int threads;
+    int64_t levels, nodes, tasks, waits;
+    int64_t bytes_per_solve;   /* what one solve must read and write in memory, x and b once each, with write allocation */
+    int64_t bytes_held;
+    int64_t longest_path;      /* tasks on the longest chain of waits */
+    char remark[256];
+} sptrsv_plan_facts;
+
+void sptrsv_plan_describe(const sptrsv_plan *plan, sptrsv_plan_facts *ret_facts);
+
+/* Plan files are bundles (hpcutils-formats(5)) and untrusted: every index is checked, and so is that every wait is for earlier work.
+ * They hold the pattern's hash, scheme, order, tasks, grid and machine, never values. */
+hu_status sptrsv_plan_save(const sptrsv_plan *plan, const sptrsv_system *system, hu_output *out, hu_error *err);
+
+/* Reads a plan and lays out the system's values. SPTRSV_PLAN_MISFIT says what does not fit. */
+hu_status sptrsv_plan_load(hu_source *source, const sptrsv_system *system, int threads, sptrsv_plan **ret_plan, hu_error *err);
+
+#endif

@@ -1,0 +1,14 @@
+/* clock.h: time for people and for benchmarks. */
+#ifndef HU_BASE_CLOCK_H
+#define HU_BASE_CLOCK_H
+
+#include <stdint.h>
+
+double hu_clock_wall(void);        /* seconds, monotonic */
+double hu_clock_cpu(void);         /* seconds of processor time of this process, all threads */
+int64_t hu_clock_peak_bytes(void); /* peak resident set of this process */
+
+/* The median of n samples, which are reordered; NaN where n < 1. */
+double hu_clock_median(double *samples, int n);
+
+#endif

@@ -1,0 +1,5 @@
+# lib/dense
+libcommon_la_SOURCES += lib/dense/dense.c lib/dense/dense.h
+libcommon_la_SOURCES += lib/dense/dense_kernel.h
+COMMON_KERNELS += lib/dense/dense_kernel.c
+libcommon_la_SOURCES += lib/dense/product.c

@@ -1,0 +1,40 @@
+# tests/fuzz: a libFuzzer target for every reader, built by `make fuzz` after configure --enable-fuzz CC=clang.
+# A target is three lines and its name in FUZZ_TARGETS; its seeds stand in tests/fuzz/corpus/NAME without the fuzz_.
+FUZZ_TARGETS =
+FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
+EXTRA_DIST += tests/fuzz/smoke tests/fuzz/corpus
+if HU_FUZZ
+FUZZ_TARGETS += fuzz_plan
+EXTRA_PROGRAMS += fuzz_plan
+fuzz_plan_SOURCES = tests/fuzz/fuzz_plan.c
+fuzz_plan_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/sptrsv-solve
+fuzz_plan_LDADD = libsptrsv.la $(HU_LIBS)
+fuzz_plan_LDFLAGS = $(FUZZ_LINK)
+FUZZ_TARGETS += fuzz_mtx
+EXTRA_PROGRAMS += fuzz_mtx
+fuzz_mtx_SOURCES = tests/fuzz/fuzz_mtx.c
+fuzz_mtx_LDADD = $(HU_LIBS)
+fuzz_mtx_LDFLAGS = $(FUZZ_LINK)
+endif
+fuzz: $(FUZZ_TARGETS)
+.PHONY: fuzz
+if HU_FUZZ
+FUZZ_TARGETS += fuzz_npy fuzz_csv fuzz_bundle
+EXTRA_PROGRAMS += fuzz_npy fuzz_csv fuzz_bundle
+fuzz_npy_SOURCES = tests/fuzz/fuzz_npy.c
+fuzz_npy_LDADD = $(HU_LIBS)
+fuzz_npy_LDFLAGS = $(FUZZ_LINK)
+fuzz_csv_SOURCES = tests/fuzz/fuzz_csv.c
+fuzz_csv_LDADD = $(HU_LIBS)
+fuzz_csv_LDFLAGS = $(FUZZ_LINK)
+fuzz_bundle_SOURCES = tests/fuzz/fuzz_bundle.c
+fuzz_bundle_LDADD = $(HU_LIBS)
+fuzz_bundle_LDFLAGS = $(FUZZ_LINK)
+endif
+if HU_FUZZ
+FUZZ_TARGETS += fuzz_model
+EXTRA_PROGRAMS += fuzz_model
+fuzz_model_SOURCES = tests/fuzz/fuzz_model.c
+fuzz_model_LDADD = $(HU_LIBS)
+fuzz_model_LDFLAGS = $(FUZZ_LINK)
+endif

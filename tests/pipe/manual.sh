@@ -1,0 +1,73 @@
+#!/bin/bash
+# tests/pipe/manual.sh: the manual pages: clean mdoc, the same options as --help both ways, examples that run.
+. "$(dirname "$0")/lib.sh"
+
+case_lint() {
+    needs mandoc
+    local page bad=0
+    for page in "$HU_SRC"/man/*.[1-9]; do
+        mandoc -T lint -W style "$page" >lint 2>&1 || true
+        # the references to pages that only the installed system has are not faults of the text
+        grep -v 'referenced manual not found\|outdated mandoc.db\|unknown font' lint | sed "s|$HU_SRC/||; s/^/# /" >rest || true
+        [[ -s rest ]] && { cat rest; bad=1; }
+    done
+    [[ $bad -eq 0 ]] || fail "mandoc has remarks"
+}
+
+# Names of options: of --help from its left column, of the page from its .It Fl lines (mdoc writes --name as `Fl -name`).
+help_options() {
+    "$prog" --help | perl -ne '
+        next unless /^ {1,8}-/; s/^\s+//; s/ {2,}.*//;
+        print "$1\n" while /(?:^|, )(--?[A-Za-z][-A-Za-z0-9]*)/g;' | sort -u
+}
+page_options() {
+    perl -ne 'next unless /^\.It Fl /; s/^\.It //; print "-$1\n" while /Fl (-?[A-Za-z?][-A-Za-z0-9]*)/g;' "$1" | sort -u
+}
+
+case_options_are_those_of_help() {
+    help_options | grep -vx -e '-?' >help
+    page_options "$HU_SRC/man/sptrsv-solve.1" >page
+    page_options "$HU_SRC/man/hpcutils.7" >common
+    [[ -s help && -s page && -s common ]] || fail "no options found"
+    sort -u page common >documented
+    comm -23 help documented >undocumented
+    comm -13 help documented >invented
+    [[ ! -s undocumented ]] || fail "in --help, not in the manual: $(tr '\n' ' ' <undocumented)"
+    [[ ! -s invented ]] || fail "in the manual, not in --help: $(tr '\n' ' ' <invented)"
+}
+
+# Arguments too: an option that takes one in --help has an Ar or Cm in the manual.
+case_option_arguments_are_those_of_help() {
+    "$prog" --help | perl -ne 'next unless /^ {1,8}-/; print "$1 ", (defined $2 ? "yes" : "no"), "\n" if /(--[a-z0-9][-a-z0-9]*)(=|\[=)?/' | sort -u >help
+    perl -ne 'next unless /^\.It Fl /; my $arg = /\b(Ar|Cm|Ns =)\b/ ? "yes" : "no"; print "-$1 $arg\n" while /Fl (-[A-Za-z][-A-Za-z0-9]*)/g;' \
+        "$HU_SRC/man/sptrsv-solve.1" "$HU_SRC/man/hpcutils.7" | sort -u >page
+    diff help page >differ || { sed 's/^/# /' differ; fail "--help (<) and the manual (>) differ on arguments"; }
+}
+
+case_scheme_words_are_documented() {
+    local key
+    for key in kind arith node rows merge index super fat rhs tile; do
+        grep -Eq "^\.It (Cm )?$key" "$HU_SRC/man/sptrsv-solve.1" || fail "scheme key $key is not in the manual"
+    done
+}
+
+# The displays of EXAMPLES that start with `$ ` are run one after another in one folder, with samples/ at hand.
+case_examples_run() {
+    local page n=0 line
+    ln -s "$HU_SRC/samples" samples
+    mkdir bin
+    ln -s "$prog" bin/sptrsv-solve
+    ln -s "$HU_BUILD/perf-predict" bin/perf-predict
+    PATH=$PWD/bin:$PATH
+    for page in "$HU_SRC/man/sptrsv-solve.1" "$HU_SRC/man/perf-predict.1" "$HU_SRC/man/hpcutils.7"; do
+        perl -e 'local $/; open my $f, "<", $ARGV[0]; my $t = <$f>; my ($x) = $t =~ /^\.Sh EXAMPLES\n(.*?)(?=^\.Sh |\z)/ms or exit; 
+                 while ($x =~ /^\.Bd -literal[^\n]*\n(.*?)^\.Ed/msg) { my $d = $1; $d =~ s/\\e/\\/g; $d =~ s/\\\n\s*/ /g; print map { /^\$ (.*)/ ? "$1\n" : () } split /\n/, $d }' "$page" >commands
+        while IFS= read -r line; do
+            n=$((n + 1))
+            run 0 bash -o pipefail -c "$line" </dev/null
+        done <commands
+    done
+    [[ $n -ge 5 ]] || fail "only $n examples found"
+}
+
+run_cases "$@"

@@ -7,6 +7,7 @@
  */
 #include "config.h"
 #include "bench.h"
+#include "bench_active.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -455,6 +456,7 @@ int main(int argc, char **argv)
     bench_threads(&run);
     bench_accuracy(&run);
     bench_coverage(&run);
+    bench_sampling(&run, data);
     bench_end(&run);
     return 0;
 }

@@ -2,13 +2,12 @@
 #include "config.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "campaign_args.h"
 #include "commands.h"
 #include "common.h"
+#include "outcome.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct {
     campaign_args campaign;
@@ -48,15 +47,6 @@ static hu_status put_configs(const state *s, const int64_t *config, int64_t coun
     return HU_OK;
 }
 
-static hu_status put_outcome(const state_run *run, hu_csv_writer *w, hu_error *err)
-{
-    if (run->outcome == RUN_TIME) return hu_csv_put_number(w, run->value, err);
-    if (run->outcome == RUN_FAIL) return hu_csv_put_text(w, "fail", err);
-    char text[HU_NUMBER_SIZE + 16] = "timeout>";
-    text[8 + hu_number_print(run->value, text + 8)] = '\0';
-    return hu_csv_put_text(w, text, err);
-}
-
 /* In the form that tell reads. */
 static hu_status put_history(const state *s, hu_output *out, hu_error *err)
 {
@@ -64,7 +54,7 @@ static hu_status put_history(const state *s, hu_output *out, hu_error *err)
     if (!s->set) return hu_fail(err, HU_INPUT, "%s: nothing was asked or told yet", hu_journal_name(s->journal));
     if (configs_put_names(s->set, &w, err) || hu_csv_put_text(&w, s->target, err) || hu_csv_put_text(&w, "cost_of_run", err) || hu_csv_end_row(&w, err)) return err->status;
     for (int64_t i = 0; i < s->runs; i++)
-        if (configs_put(s->set, s->run[i].config, &w, err) || put_outcome(&s->run[i], &w, err) || hu_csv_put_number(&w, s->run[i].cost, err) || hu_csv_end_row(&w, err)) return err->status;
+        if (configs_put(s->set, s->run[i].config, &w, err) || outcome_put(&s->run[i], &w, err) || hu_csv_put_number(&w, s->run[i].cost, err) || hu_csv_end_row(&w, err)) return err->status;
     return HU_OK;
 }
 

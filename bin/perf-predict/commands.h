@@ -19,5 +19,6 @@ int command_export(int argc, char **argv);
 int command_space(int argc, char **argv);
 int command_ask(int argc, char **argv);
 int command_tell(int argc, char **argv);
+int command_loop(int argc, char **argv);
 
 #endif

@@ -175,6 +175,20 @@ hu_status configs_add(config_set *set, const int32_t *code, int64_t *ret_row, hu
     }
 }
 
+hu_status configs_copy(const config_set *from, int64_t row, config_set *to, int64_t *ret_row, hu_error *err)
+{
+    int32_t *code;
+    if (hu_alloc(to->columns, sizeof *code, "a configuration", (void **)&code, err)) return err->status;
+    for (int32_t c = 0; c < from->columns && !err->status; c++) {
+        const config_value *v = &from->column[c].value[from->code[row * from->columns + c]];
+        int32_t column = configs_find(to, from->column[c].name);
+        configs_value(to, column, v->kind, v->number, v->text, v->text ? (int64_t)strlen(v->text) : 0, &code[column], err);
+    }
+    if (err->status == HU_OK) configs_add(to, code, ret_row, err);
+    hu_free(code);
+    return err->status;
+}
+
 uint64_t configs_hash(const config_set *set, int64_t row, uint64_t seed)
 {
     uint64_t h = mix(seed + 0x9e3779b97f4a7c15u);

@@ -48,6 +48,9 @@ hu_status configs_value(config_set *set, int32_t column, config_kind kind, doubl
 /* The index of a configuration, which is added where it is new. */
 hu_status configs_add(config_set *set, const int32_t *code, int64_t *ret_row, hu_error *err);
 
+/* A configuration of another set with the same columns in any order. */
+hu_status configs_copy(const config_set *from, int64_t row, config_set *to, int64_t *ret_row, hu_error *err);
+
 /* A number that depends on the content of a configuration and the seed alone, not on its place. */
 uint64_t configs_hash(const config_set *set, int64_t row, uint64_t seed);
 

@@ -17,6 +17,9 @@ libperfpredict_la_SOURCES += bin/perf-predict/space.c bin/perf-predict/space.h
 libperfpredict_la_SOURCES += bin/perf-predict/space_plan.c bin/perf-predict/space_plan.h
 libperfpredict_la_SOURCES += bin/perf-predict/space_sample.c bin/perf-predict/space_sample.h
 libperfpredict_la_SOURCES += bin/perf-predict/pool.c bin/perf-predict/pool.h
+libperfpredict_la_SOURCES += bin/perf-predict/runner.c bin/perf-predict/runner.h
+libperfpredict_la_SOURCES += bin/perf-predict/gnuplot.c bin/perf-predict/gnuplot.h
+libperfpredict_la_SOURCES += bin/perf-predict/progress_plot.c bin/perf-predict/progress_plot.h
 
 bin_PROGRAMS += perf-predict
 perf_predict_CPPFLAGS = $(libperfpredict_la_CPPFLAGS) $(MPI_CFLAGS)
@@ -34,3 +37,4 @@ perf_predict_SOURCES += bin/perf-predict/space_command.c
 perf_predict_SOURCES += bin/perf-predict/ask.c
 perf_predict_SOURCES += bin/perf-predict/tell.c
 perf_predict_SOURCES += bin/perf-predict/campaign_args.c bin/perf-predict/campaign_args.h
+perf_predict_SOURCES += bin/perf-predict/loop.c

@@ -35,6 +35,15 @@ bool outcome_parse(const char *text, int64_t size, state_run *run)
     return true;
 }
 
+hu_status outcome_put(const state_run *run, hu_csv_writer *w, hu_error *err)
+{
+    char text[HU_NUMBER_SIZE + 16] = "timeout>";
+    if (run->outcome == RUN_TIME) return hu_csv_put_number(w, run->value, err);
+    if (run->outcome == RUN_FAIL) return hu_csv_put_text(w, "fail", err);
+    text[8 + hu_number_print(run->value, text + 8)] = '\0';
+    return hu_csv_put_text(w, text, err);
+}
+
 double outcome_cost(const state_run *run, bool maximize)
 {
     if (run->outcome == RUN_TIMEOUT) return run->value;

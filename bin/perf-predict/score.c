@@ -66,14 +66,43 @@ static bool is_before(const double *score, const uint64_t *tie, int64_t a, int64
     return tie[a] != tie[b] ? tie[a] < tie[b] : a < b;
 }
 
+/* Puts row i into the list of `count` best ones, at most `want` long. Returns the new length. */
+static int64_t insert(const double *score, const uint64_t *tie, int64_t i, int64_t count, int64_t want, int64_t *row)
+{
+    if (count == want && !is_before(score, tie, i, row[count - 1])) return count;
+    int64_t at = count < want ? count++ : count - 1;
+    for (; at > 0 && is_before(score, tie, i, row[at - 1]); at--) row[at] = row[at - 1];
+    row[at] = i;
+    return count;
+}
+
+/* The place of a row in the list that has the same score, or -1. */
+static int64_t find_equal(const double *score, int64_t i, const int64_t *row, int64_t count)
+{
+    int64_t low = 0, high = count - 1;
+    while (low <= high) {
+        int64_t middle = (low + high) / 2;
+        if (score[row[middle]] == score[i]) return middle;
+        if (score[row[middle]] > score[i]) low = middle + 1;
+        else high = middle - 1;
+    }
+    return -1;
+}
+
 int64_t score_pick(const double *score, const uint64_t *tie, const bool *taken, int64_t n, int64_t want, int64_t *row)
 {
-    int64_t count = 0;
+    int64_t count = 0, distinct;
     for (int64_t i = 0; i < n && want > 0; i++) {
-        if (taken[i] || (count == want && !is_before(score, tie, i, row[count - 1]))) continue;
-        int64_t at = count < want ? count++ : count - 1;
-        for (; at > 0 && is_before(score, tie, i, row[at - 1]); at--) row[at] = row[at - 1];
-        row[at] = i;
+        if (taken[i]) continue;
+        int64_t equal = getenv("DIV") ? find_equal(score, i, row, count) : -1;
+        if (equal < 0) count = insert(score, tie, i, count, want, row);
+        else if (tie[i] < tie[row[equal]]) row[equal] = i;
+    }
+    distinct = count;
+    for (int64_t i = 0; i < n && distinct < want; i++) { /* too few different ones: the equal ones follow */
+        bool listed = taken[i];
+        for (int64_t k = 0; k < distinct && !listed; k++) listed = row[k] == i;
+        if (!listed) count = distinct + insert(score, tie, i, count - distinct, want - distinct, row + distinct);
     }
     return count;
 }

@@ -253,8 +253,8 @@ static bool same_run(const state_run *a, const state_run *b)
 }
 
 /* fresh[i]: run[i] is to be noted. A run is new where the state has fewer of its kind than the table that tells it, up to there; so telling a table again
- * changes nothing. But for DUP_KEEP, equal runs count once. */
-static hu_status find_new(const state *s, const state_run *run, int64_t count, table_dup dup, bool *fresh, hu_error *err)
+ * changes nothing. */
+static hu_status find_new(const state *s, const state_run *run, int64_t count, bool *fresh, hu_error *err)
 {
     int64_t all = s->runs + count, *last, *before = NULL; /* the last run of each configuration, and for each run the one before it */
     if (hu_alloc(s->set->rows, sizeof *last, "runs", (void **)&last, err)) return err->status;
@@ -270,7 +270,7 @@ static hu_status find_new(const state *s, const state_run *run, int64_t count, t
             if (k < s->runs) known += same_run(&s->run[k], r);
             else told += same_run(&run[k - s->runs], r);
         }
-        if (i >= s->runs) fresh[i - s->runs] = dup == DUP_KEEP ? told >= known : known + told == 0;
+        if (i >= s->runs) fresh[i - s->runs] = told >= known;
         before[i] = last[r->config];
         last[r->config] = i;
     }
@@ -295,7 +295,7 @@ hu_status state_tell(state *s, const state_run *run, int64_t count, table_dup du
     json_t *record = json_object(), *rows = json_array();
     bool *fresh = NULL;
     *ret_new = 0;
-    if (hu_alloc(count, sizeof *fresh, "runs", (void **)&fresh, err) || find_new(s, run, count, dup, fresh, err)) goto cleanup;
+    if (hu_alloc(count, sizeof *fresh, "runs", (void **)&fresh, err) || find_new(s, run, count, fresh, err)) goto cleanup;
     for (int64_t i = 0; i < count; i++) {
         if (!fresh[i]) continue;
         json_array_append_new(rows, run_to_json(s, &run[i]));

@@ -54,7 +54,7 @@ hu_status state_begin(state *state, const char *const *names, int32_t columns, c
 /* Notes that a worker has the configurations now, whoever had them before. */
 hu_status state_ask(state *state, const int64_t *config, int64_t count, const char *worker, double now, hu_error *err);
 
-/* Notes runs, but for those that are known already (same configuration and outcome; under DUP_KEEP as often as they are known). *ret_new: how many are. */
+/* Notes runs, but for those that are known already (same configuration and outcome, as often as they are known). *ret_new: how many are. */
 hu_status state_tell(state *state, const state_run *run, int64_t count, table_dup dup, int64_t *ret_new, hu_error *err);
 
 /* What configurations are known to cost: one a configuration, or each run under DUP_KEEP. */

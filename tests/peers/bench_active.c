@@ -118,7 +118,7 @@ void bench_sampling(bench *run, const char *data)
 {
     static const char *const kernels[] = {"lu", "mm", "jacobi", "trmm", "correlation", "gemver", "bicgkernel", "stencil3d", "atax"};
     static const score_kind kinds[] = {SCORE_PWU, SCORE_RAND, SCORE_PBU, SCORE_EI, SCORE_CV, SCORE_MAXU, SCORE_BEST};
-    int methods = getenv("M") ? atoi(getenv("M")) : run->quick ? 3 : 7, seeds = 3, count = 0;
+    int methods = getenv("M") ? atoi(getenv("M")) : 3, seeds = getenv("S")?atoi(getenv("S")):3, count = 0;
     gain total[8] = {0};
     if (!bench_wants(run, "sampling")) return;
     hu_threads_set(0);

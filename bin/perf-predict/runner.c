@@ -272,6 +272,26 @@ cleanup:
     return err->status;
 }
 
+/* Keeps the end of what a run says. */
+static void listen_to(slot *s)
+{
+    char bytes[4096];
+    for (;;) {
+        ssize_t n = read(s->from, bytes, sizeof bytes);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return; /* nothing more now */
+        if (n == 0) {
+            close(s->from);
+            s->from = -1;
+            return;
+        }
+        size_t keep = s->size + (size_t)n > TAIL ? TAIL - (size_t)n : s->size;
+        memmove(s->text, s->text + s->size - keep, keep);
+        memcpy(s->text + keep, bytes, (size_t)n);
+        s->size = keep + (size_t)n;
+    }
+}
+
 int runner_busy(const runner *r)
 {
     int busy = 0;
@@ -292,7 +312,9 @@ hu_status runner_start(runner *r, int64_t config, int64_t tag, hu_error *err)
     size_t size;
     if (make_line(r, config, &line, &size, err)) return err->status;
     s->start = hu_clock_wall();
-    if (!s->child && launch(r, s, config, line, size, err)) {
+    if (s->child && s->from >= 0) listen_to(s);
+    if (s->child && s->size > 0) hu_fail(err, HU_INPUT, "%s: said more than one line to one configuration", r->o.command);
+    if (err->status || (!s->child && launch(r, s, config, line, size, err))) {
         free(line);
         return err->status;
     }
@@ -311,26 +333,6 @@ hu_status runner_start(runner *r, int64_t config, int64_t tag, hu_error *err)
 }
 
 /* ---- listening ---------------------------------------------------------------------------------------------------------------------------- */
-
-/* Keeps the end of what a run says. */
-static void listen_to(slot *s)
-{
-    char bytes[4096];
-    for (;;) {
-        ssize_t n = read(s->from, bytes, sizeof bytes);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return; /* nothing more now */
-        if (n == 0) {
-            close(s->from);
-            s->from = -1;
-            return;
-        }
-        size_t keep = s->size + (size_t)n > TAIL ? TAIL - (size_t)n : s->size;
-        memmove(s->text, s->text + s->size - keep, keep);
-        memcpy(s->text + keep, bytes, (size_t)n);
-        s->size = keep + (size_t)n;
-    }
-}
 
 static void speak_to(slot *s)
 {
@@ -479,6 +481,7 @@ static hu_status find_result(runner *r, int64_t *ret_tag, state_run *run, bool *
         *ret_tag = s->tag;
         run->config = s->config;
         s->busy = false;
+        s->size = 0;
         free(s->line);
         s->line = NULL;
         s->line_size = s->line_done = 0;

@@ -94,7 +94,7 @@ int64_t score_pick(const double *score, const uint64_t *tie, const bool *taken, 
     int64_t count = 0, distinct;
     for (int64_t i = 0; i < n && want > 0; i++) {
         if (taken[i]) continue;
-        int64_t equal = getenv("DIV") ? find_equal(score, i, row, count) : -1;
+        int64_t equal = find_equal(score, i, row, count);
         if (equal < 0) count = insert(score, tie, i, count, want, row);
         else if (tie[i] < tie[row[equal]]) row[equal] = i;
     }

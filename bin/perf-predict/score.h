@@ -33,7 +33,8 @@ bool score_needs_positive(score_kind kind);
 /* score[n], the greater the better, of mean[n] and sigma[n]; least is the least cost measured. */
 hu_status score_rows(const score_options *options, const double *mean, const double *sigma, int64_t n, double least, double *score, hu_error *err);
 
-/* The `want` rows of greatest score that are not taken[], the best first; of equal ones those of the least tie[]. Returns their number, at most want. */
+/* The `want` rows of greatest score that are not taken[], the best first. Rows of one score lie in the same leaves of every tree and would tell the same: one of them is picked, that of the least
+ * tie[], and the others only where too few different ones are left. Returns their number, at most want. */
 int64_t score_pick(const double *score, const uint64_t *tie, const bool *taken, int64_t n, int64_t want, int64_t *ret_row);
 
 #endif

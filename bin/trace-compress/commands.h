@@ -6,6 +6,8 @@ int command_record(int argc, char **argv);
 int command_env(int argc, char **argv);
 int command_recover(int argc, char **argv);
 int command_merge(int argc, char **argv);
+int command_compress(int argc, char **argv);
+int command_decompress(int argc, char **argv);
 int command_cat(int argc, char **argv);
 
 #endif

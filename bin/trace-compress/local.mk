@@ -16,6 +16,7 @@ trace_compress_SOURCES += bin/trace-compress/library.c bin/trace-compress/librar
 trace_compress_SOURCES += bin/trace-compress/record.c
 trace_compress_SOURCES += bin/trace-compress/recover.c
 trace_compress_SOURCES += bin/trace-compress/cat.c
+trace_compress_SOURCES += bin/trace-compress/compress.c
 
 # The recorder stands alone: a shared object of its own, without OpenMP, sanitizers or libcommon, loaded into any program of MPICH.
 RECORDER = bin/trace-compress/recorder

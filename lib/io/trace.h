@@ -65,7 +65,8 @@ typedef struct {
 
 typedef struct {
     hu_trace_time time;
-    double error;                      /* HU_TRACE_REL: largest relative error of a time */
+    double error;                      /* HU_TRACE_REL: largest relative error of a time, by all packings together */
+    double coded;                      /* that of the last packing: what its times are written with */
     char *command, *library;
     int32_t hosts, functions, types, worlds, ranks, streams, comms;
     char **host;
@@ -122,7 +123,18 @@ hu_status hu_trace_end_stream(hu_trace_writer *writer, int32_t stream, hu_error 
 hu_status hu_trace_finish(hu_trace_writer **writer, hu_error *err);
 void hu_trace_abort(hu_trace_writer **writer); /* NULL is allowed */
 
-/* ---- reading */
+/* ---- packing: the same events as a grammar, with their times exact, within an error, or left out (hpcutils-trace(5)) */
+
+typedef struct hu_trace_packer hu_trace_packer;
+
+/* Packs a trace with this head (borrowed) to out. error: for HU_TRACE_REL the largest relative error of a gap between events and of a duration, 0.0001 to 0.5. Events come in
+ * the order of their ranks; threads of a rank may alternate. Free with hu_trace_pack_finish() or hu_trace_pack_abort(). */
+hu_status hu_trace_pack_create(const hu_trace_head *head, hu_trace_time time, double error, hu_output *out, hu_trace_packer **ret_packer, hu_error *err);
+hu_status hu_trace_pack_put(hu_trace_packer *packer, const hu_trace_event *event, hu_error *err);
+hu_status hu_trace_pack_finish(hu_trace_packer **packer, hu_error *err);
+void hu_trace_pack_abort(hu_trace_packer **packer); /* NULL is allowed */
+
+/* ---- reading: of either form */
 
 typedef struct hu_trace_reader hu_trace_reader;
 

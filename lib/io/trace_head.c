@@ -60,7 +60,7 @@ hu_status hu_trace_head_content(const hu_trace_head *head, json_t **ret_content,
     json_t *functions = json_array(), *types = json_array();
     for (int32_t i = 0; i < head->functions; i++) json_array_append_new(functions, json_pack("[s, s]", head->function[i].name, head->function[i].letters));
     for (int32_t i = 0; i < head->types; i++) json_array_append_new(types, json_pack("[s, I]", head->type[i].name, (json_int_t)head->type[i].size));
-    *ret_content = json_pack("{s:s, s:f, s:s, s:s, s:o, s:o, s:o}", "time", time_names[head->time], "error", head->error, "command", head->command, "library", head->library, "hosts",
+    *ret_content = json_pack("{s:s, s:f, s:f, s:s, s:s, s:o, s:o, s:o}", "time", time_names[head->time], "error", head->error, "coded", head->coded, "command", head->command, "library", head->library, "hosts",
                              texts(head->host, head->hosts), "functions", functions, "types", types);
     return *ret_content ? HU_OK : hu_fail(err, HU_INPUT, "the trace's command line or names are no UTF-8");
 }
@@ -108,7 +108,9 @@ hu_status hu_trace_head_read(const hu_json_place *content, hu_trace_head *ret_he
 {
     hu_json_place array, item;
     int time;
-    if (hu_json_word(content, "time", time_names, 3, &time, err) || hu_json_number(content, "error", 0.0, 1.0, &ret_head->error, err)) return err->status;
+    if (hu_json_word(content, "time", time_names, 3, &time, err) || hu_json_number(content, "error", 0.0, 100.0, &ret_head->error, err) ||
+        hu_json_number(content, "coded", 0.0, 1.0, &ret_head->coded, err))
+        return err->status;
     ret_head->time = (hu_trace_time)time;
     if (hu_json_member(content, "command", &item, err) || copy_text(&item, &ret_head->command, err) || hu_json_member(content, "library", &item, err) ||
         copy_text(&item, &ret_head->library, err) || read_list(content, "hosts", sizeof *ret_head->host, &array, &ret_head->hosts, (void **)&ret_head->host, err))

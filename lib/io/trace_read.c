@@ -15,6 +15,7 @@ struct hu_trace_reader {
     int64_t left, last;     /* events to come in it; leave of the last one */
     int32_t stream;
     int64_t *arg, arg_room;
+    hu_trace_unpacker *packed; /* the other form */
 };
 
 static hu_status read_defs(hu_trace_reader *r, hu_error *err)
@@ -46,6 +47,7 @@ void hu_trace_close(hu_trace_reader *reader)
 {
     if (!reader) return;
     hu_trace_head_free(&reader->head);
+    hu_trace_unpack_close(reader->packed);
     hu_bundle_inflow_close(reader->flow);
     hu_free(reader->arg);
     free(reader);
@@ -75,6 +77,7 @@ static hu_status next_chunk(hu_trace_reader *r, hu_error *err)
         hu_status status = hu_bundle_inflow_next(r->flow, HU_TRACE_LIMIT, &r->member, &bytes, &size, err);
         if (status) return status;
         if (strncmp(r->member, HU_TRACE_EVENTS, strlen(HU_TRACE_EVENTS)) == 0) break;
+        if (strcmp(r->member, HU_TRACE_GRAMMAR) == 0) return hu_trace_unpack_open(&r->head, r->flow, bytes, size, &r->packed, err);
     }
     r->member_start = bytes;
     r->chunk = (hu_varint_reader){bytes, (const uint8_t *)bytes + size, false};
@@ -111,10 +114,11 @@ hu_status hu_trace_next(hu_trace_reader *reader, hu_trace_event *ret_event, hu_e
 {
     hu_trace_reader *r = reader;
     const int64_t far = INT64_MAX / 4;
-    while (r->left == 0) {
+    while (r->left == 0 && !r->packed) {
         hu_status status = next_chunk(r, err);
         if (status) return status;
     }
+    if (r->packed) return hu_trace_unpack_next(r->packed, ret_event, err);
     r->left--;
     uint64_t code = hu_varint_get(&r->chunk);
     int64_t gap = hu_varint_get_signed(&r->chunk), duration = hu_varint_get_signed(&r->chunk);

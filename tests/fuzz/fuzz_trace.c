@@ -50,7 +50,7 @@ static void read_members(const uint8_t *data, size_t size)
     const char *bytes;
     size_t length, defs = size > 0 ? data[0] : 0;
     if (size < 1 + defs) return;
-    json_t *content = json_pack("{s:s, s:i, s:s, s:s, s:[s], s:[[s,s],[s,s]], s:[]}", "time", "exact", "error", 0, "command", "", "library", "", "hosts", "h", "functions", "MPI_Waitall", "nRZ",
+    json_t *content = json_pack("{s:s, s:i, s:i, s:s, s:s, s:[s], s:[[s,s],[s,s]], s:[]}", "time", "exact", "error", 0, "coded", 0, "command", "", "library", "", "hosts", "h", "functions", "MPI_Waitall", "nRZ",
                                 "MPI_Send", "untpgc", "types");
     demand(hu_output_memory("memory", &out, &err) == HU_OK && hu_bundle_outflow_open(HU_TRACE_KIND, 1, 0, content, HU_BUNDLE_PLAIN, 0, out, &flow, &err) == HU_OK, "a bundle");
     hu_bundle_outflow_put(flow, "defs", data + 1, (int64_t)defs, &err);

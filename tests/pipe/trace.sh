@@ -303,6 +303,83 @@ case_a_reader_of_100_lines_agrees() {
     done
 }
 
+# Compressed and back: the same text, to the byte with exact times; the same calls without.
+case_compression_loses_nothing() {
+    program ring
+    local c n
+    for c in communicators:4 types:2 holes:2 pauses:2 overlap:2 threads:2 nested:2 files:2; do
+        n=${c#*:}
+        traced "$n" "${c%:*}"
+        sort t.txt >want.txt # threads of a rank alternate
+        run 0 "$prog" cat t.mtz
+        sort out >timed.txt
+        run 0 "$prog" compress t.mtz -o s.mtz
+        run 0 "$prog" cat s.mtz
+        sort out >again.txt
+        same timed.txt again.txt
+        "$prog" compress --time=none <t.mtz | "$prog" decompress | "$prog" cat - | sort >none.txt
+        same want.txt none.txt
+    done
+    traced 4 communicators
+    run 0 "$prog" compress t.mtz -o a.mtz
+    run 0 "$prog" compress -m lossless --threads=2 a.mtz -o b.mtz
+    same a.mtz b.mtz
+}
+
+case_polls_stay_small() {
+    program polls
+    local few many
+    run 0 "$prog" record -o t.mtz -- mpiexec.mpich -n 2 "$program" 1000000
+    run 0 "$prog" compress --time=none t.mtz -o few.mtz
+    run 0 "$prog" cat few.mtz
+    grep -Eq '^0 MPI_Test .*flag=0 .*polls=[0-9]{7}' out || fail "the number of polls is lost"
+    run 0 "$prog" record -o t.mtz -- mpiexec.mpich -n 2 "$program" 1
+    run 0 "$prog" compress --time=none t.mtz -o many.mtz
+    [[ $(stat -c %s few.mtz) -le $(($(stat -c %s many.mtz) + 64)) ]] || fail "a million polls take $(stat -c %s few.mtz) bytes, one $(stat -c %s many.mtz)"
+}
+
+# Ten times the rounds: a tenth more bytes at most.
+case_repetition_is_free() {
+    program ring
+    run 0 "$prog" record -o a.mtz -- mpiexec.mpich -n 4 "$program" 200
+    run 0 "$prog" record -o b.mtz -- mpiexec.mpich -n 4 "$program" 2000
+    run 0 "$prog" compress --time=none a.mtz -o as.mtz
+    run 0 "$prog" compress --time=none b.mtz -o bs.mtz
+    [[ $(stat -c %s bs.mtz) -le $(($(stat -c %s as.mtz) * 11 / 10)) ]] || fail "$(stat -c %s as.mtz) bytes became $(stat -c %s bs.mtz)"
+}
+
+case_times_within_the_error() {
+    program ring
+    run 0 "$prog" record -o t.mtz -- mpiexec.mpich -n 3 "$program" 300
+    "$prog" cat t.mtz >exact.txt
+    local e
+    for e in 0.001 0.05 0.5; do
+        "$prog" compress --time=rel=$e t.mtz | "$prog" cat - >rel.txt
+        paste exact.txt rel.txt | perl -ane '
+            BEGIN { our $e = shift @ARGV } my ($r, $at, $d) = @F[0 .. 2]; my $half = @F / 2; my ($s, $at2, $d2) = @F[$half .. $half + 2]; die "other calls: $_" if $r ne $s || $F[3] ne $F[$half + 3];
+            my ($gap, $gap2) = ($at - ($end{$r} // $at), $at2 - ($end2{$r} // $at2)); ($end{$r}, $end2{$r}) = ($at + $d, $at2 + $d2);
+            die "gap $gap became $gap2\n" if abs($gap - $gap2) > $e * $gap; die "duration $d became $d2\n" if abs($d - $d2) > $e * $d; $n++; END { exit($? || $n != 2709) }' $e ||
+            fail "a time is not within $e"
+    done
+    [[ $(stat -c %s t.mtz) -gt 0 ]]
+    "$prog" compress -m bounded t.mtz >a.mtz
+    "$prog" compress --time=rel=0.05 t.mtz >b.mtz
+    same a.mtz b.mtz
+    run 2 "$prog" compress -m lossless --time=none t.mtz
+    says '-m lossless keeps exact times'
+    run 2 "$prog" compress -m bounded --time=exact t.mtz
+    run 2 "$prog" compress --time=rel=0.9 t.mtz
+    run 2 "$prog" compress --time=maybe t.mtz
+    says 'none of exact, rel=E, none'
+    zstd -dcq a.mtz >a.tar
+    head -c $(($(stat -c %s a.tar) - 3000)) a.tar >cut.mtz
+    run 3 "$prog" cat cut.mtz
+    perl -e 'local $/; my $t = <STDIN>; my $at = index($t, "grammar") + 520; substr($t, $at, 1) ^= "\x01"; print $t' <a.tar >flipped.mtz
+    run 3 "$prog" decompress flipped.mtz
+    says 'member grammar is damaged'
+    run 4 "$prog" compress t.mtz -o /dev/full
+}
+
 case_times_add_up() {
     program ring
     run 0 "$prog" record -o t.mtz -- mpiexec.mpich -n 2 "$program" 50

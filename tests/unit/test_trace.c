@@ -278,7 +278,7 @@ static hu_status read_events(const void *defs, int64_t defs_size, const void *ev
     hu_bundle_outflow *flow;
     const char *bytes;
     size_t length;
-    json_t *content = json_pack("{s:s, s:i, s:s, s:s, s:[s], s:[[s,s]], s:[]}", "time", "exact", "error", 0, "command", "", "library", "", "hosts", "h", "functions", "MPI_Waitall", "nRZ", "types");
+    json_t *content = json_pack("{s:s, s:i, s:i, s:s, s:s, s:[s], s:[[s,s]], s:[]}", "time", "exact", "error", 0, "coded", 0, "command", "", "library", "", "hosts", "h", "functions", "MPI_Waitall", "nRZ", "types");
     ck_assert_int_eq(hu_output_memory("memory", &out, &own), HU_OK);
     ck_assert_int_eq(hu_bundle_outflow_open(HU_TRACE_KIND, 1, 3, content, HU_BUNDLE_PLAIN, 0, out, &flow, &own), HU_OK);
     hu_bundle_outflow_put(flow, "defs", defs, defs_size, &own);

@@ -49,4 +49,9 @@ fuzz_space_SOURCES = tests/fuzz/fuzz_space.c
 fuzz_space_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/perf-predict
 fuzz_space_LDADD = libperfpredict.la $(HU_LIBS)
 fuzz_space_LDFLAGS = $(FUZZ_LINK)
+FUZZ_TARGETS += fuzz_trace
+EXTRA_PROGRAMS += fuzz_trace
+fuzz_trace_SOURCES = tests/fuzz/fuzz_trace.c
+fuzz_trace_LDADD = $(HU_LIBS)
+fuzz_trace_LDFLAGS = $(FUZZ_LINK)
 endif

@@ -109,9 +109,20 @@ static hu_status add_value(config_column *c, config_kind kind, double number, co
         text = shortest;
     }
     config_value *v = &c->value[c->count];
-    *v = (config_value){kind, number, kind == CONFIG_MISSING ? NULL : strndup(text, (size_t)size)};
+    *v = (config_value){kind, number, kind == CONFIG_MISSING ? NULL : strndup(text, (size_t)size), text != shortest};
     if (kind != CONFIG_MISSING && !v->text) return hu_fail(err, HU_SYSTEM, "out of memory");
     c->count++;
+    return HU_OK;
+}
+
+/* A number that came from a state has its shortest spelling until a table or a space spells it. */
+static hu_status spell(config_value *v, const char *text, int64_t size, hu_error *err)
+{
+    char *copy = strndup(text, (size_t)size);
+    if (!copy) return hu_fail(err, HU_SYSTEM, "out of memory");
+    free(v->text);
+    v->text = copy;
+    v->is_spelt = true;
     return HU_OK;
 }
 
@@ -129,7 +140,8 @@ hu_status configs_value(config_set *set, int32_t column, config_kind kind, doubl
             *slot = (int32_t)c->count;
         }
         *ret_code = *slot - 1;
-        return HU_OK;
+        config_value *v = &c->value[*slot - 1];
+        return kind == CONFIG_NUMBER && text && !v->is_spelt ? spell(v, text, size, err) : HU_OK;
     }
 }
 

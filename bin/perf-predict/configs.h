@@ -16,6 +16,7 @@ typedef struct {
     config_kind kind;
     double number;
     char *text;    /* as it is printed; NULL: missing */
+    bool is_spelt; /* by an input, not by us */
 } config_value;
 
 typedef struct {

@@ -278,9 +278,13 @@ case_one_configuration_in_several_spellings() {
     printf 'a,omp\n16,True\n007,False\n' >pool.csv
     run 0 "$prog" ask --pool=pool.csv --state=s.pps --batch=2
     sort out | cmp -s - <(sort pool.csv) || fail "not as they are spelt: $(cat out)"
+    printf 'a,omp\n16,True\n007,False\n016,False\n7,True\n' >pool.csv
+    run 0 "$prog" ask --pool=pool.csv --state=s.pps
+    sort out | cmp -s - <(head -3 pool.csv | sort) || fail "spelt anew: $(cat out)"
     printf 'omp,time,a\n1,5,16.0\nfalse,6,7\n' >m.csv
     run 0 "$prog" tell --state=s.pps m.csv
-    run 10 "$prog" ask --pool=pool.csv --state=s.pps
+    run 0 "$prog" ask --pool=pool.csv --state=s.pps --batch=5
+    sort out | cmp -s - <(printf 'a,omp\n007,True\n16,False\n' | sort) || fail "spelt anew: $(cat out)"
     printf 'a;omp;time\n1,6e1;TRUE;5\n' >m.csv
     run 0 "$prog" tell --state=s.pps m.csv
     says '1 of 1 runs were known already'

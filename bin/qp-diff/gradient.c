@@ -98,7 +98,7 @@ static hu_status probe(active *a, bool in_x, bool in_y, double *ret_size, hu_err
         const double value = 2 * hu_random_uniform(&r) - 1;
         a->b[k] = (k < a->n ? in_x && a->side[k] == SIDE_NONE : in_y && a->side[k] != SIDE_NONE) ? value : 0;
     }
-    if (kkt_solve(a->k, a->b, a->d, 30, &residual, err)) return err->status;
+    if (kkt_solve(a->k, a->b, a->d, 0, &residual, err)) return err->status; /* refinement would blur what the shift does */
     *ret_size = largest(a->d, a->n + a->m);
     return HU_OK;
 }

@@ -34,3 +34,4 @@ bench_learn_LDADD = libperfpredict.la $(HU_LIBS)
 EXTRA_DIST += tests/peers/peers_learn.py tests/peers/peers_learn.R
 CLEANFILES += bench_learn
 EXTRA_DIST += tests/peers/results/sptrsv-solve-epyc-zen4-2-cores.csv
+EXTRA_DIST += tests/peers/bench_trace.sh tests/peers/overhead.c

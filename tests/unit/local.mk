@@ -5,5 +5,6 @@ include tests/unit/learn.mk
 include tests/unit/io.mk
 include tests/unit/sparse.mk
 include tests/unit/sptrsv.mk
+include tests/unit/qp.mk
 include tests/unit/tools.mk
 endif

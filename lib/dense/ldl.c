@@ -8,7 +8,7 @@
 
 #include <cblas.h>
 
-enum { BLOCK = 64, TILE = 384, SMALL = 96 }; /* columns of a panel; rows and columns of a tile; what is left to the unblocked loops */
+enum { BLOCK = 64, TILE = 384, SMALL = 96, SHARED = 1024 }; /* columns of a panel; rows and columns of a tile; what is left to the unblocked loops; rows from which on threads pay */
 
 static void one_thread_each(void)
 {
@@ -66,7 +66,7 @@ static void update_diagonal(double *c, int64_t ldc, const double *a, int64_t lda
 static void update_lower(double *c, int64_t ldc, const double *a, int64_t lda, const double *b, int64_t ldb, int64_t n, int64_t k)
 {
     const int64_t tiles = (n + TILE - 1) / TILE, pairs = tiles * (tiles + 1) / 2;
-#pragma omp parallel for schedule(dynamic) if (pairs > 1)
+#pragma omp parallel for schedule(dynamic) if (n >= SHARED)
     for (int64_t p = 0; p < pairs; p++) {
         int64_t q = 0, first = 0; /* tile column q begins at pair `first` */
         while (p - first >= tiles - q) first += tiles - q++;
@@ -90,7 +90,7 @@ void hu_dense_ldl(double *a, int64_t ld, int64_t n, int64_t k, const int8_t *sig
         double *const block = a + j * ld + j;
         HU_PICK(hu_ldl_block)(block, ld, width, width, sign + j, pivots, ret_d + j, ret_inverse + j, replaced);
         if (rows == 0) continue;
-#pragma omp parallel for schedule(dynamic) if (parts > 1)
+#pragma omp parallel for schedule(dynamic) if (rows >= SHARED)
         for (int64_t p = 0; p < parts; p++) {
             const int64_t from = width + p * TILE, to = from + TILE < left ? from + TILE : left;
             scale_rows(block, ld, from, to, width, ret_inverse + j, work, rows);
@@ -128,7 +128,7 @@ void hu_dense_ldl_backward(const double *a, int64_t ld, int64_t k, double *x, in
 void hu_dense_gram(int64_t n, int64_t m, double alpha, const double *a, int64_t lda, const double *w, double *c, int64_t ldc, double *work)
 {
     if (n == 0 || m == 0) return;
-#pragma omp parallel for schedule(static) if (m * n > 1 << 15)
+#pragma omp parallel for schedule(static) if (m * n > 1 << 20)
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) work[i * n + j] = -alpha * w[i] * a[i * lda + j];
     update_lower(c, ldc, a, lda, work, n, n, m); /* row major m x n is column major n x m */

@@ -17,5 +17,6 @@ perf_predict_SOURCES += bin/perf-predict/table_options.c bin/perf-predict/table_
 perf_predict_SOURCES += bin/perf-predict/eval.c
 perf_predict_SOURCES += bin/perf-predict/importance.c
 perf_predict_SOURCES += bin/perf-predict/dump.c
+perf_predict_SOURCES += bin/perf-predict/transfer.c
 perf_predict_SOURCES += bin/perf-predict/ranks.c bin/perf-predict/ranks.h
 perf_predict_SOURCES += bin/perf-predict/common.c bin/perf-predict/common.h

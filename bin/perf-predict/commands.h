@@ -17,5 +17,6 @@ int command_importance(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_export(int argc, char **argv);
 int command_transfer(int argc, char **argv);
+int command_occupancy(int argc, char **argv);
 
 #endif

@@ -6,6 +6,8 @@ libperfpredict_la_SOURCES += bin/perf-predict/table.c bin/perf-predict/table.h
 libperfpredict_la_SOURCES += bin/perf-predict/rows.c bin/perf-predict/rows.h
 libperfpredict_la_SOURCES += bin/perf-predict/export.c bin/perf-predict/export.h
 libperfpredict_la_SOURCES += bin/perf-predict/plot.c bin/perf-predict/plot.h
+libperfpredict_la_SOURCES += bin/perf-predict/gpu.c bin/perf-predict/gpu.h
+libperfpredict_la_SOURCES += bin/perf-predict/kernels.c bin/perf-predict/kernels.h
 
 bin_PROGRAMS += perf-predict
 perf_predict_CPPFLAGS = $(libperfpredict_la_CPPFLAGS) $(MPI_CFLAGS)
@@ -18,5 +20,6 @@ perf_predict_SOURCES += bin/perf-predict/eval.c
 perf_predict_SOURCES += bin/perf-predict/importance.c
 perf_predict_SOURCES += bin/perf-predict/dump.c
 perf_predict_SOURCES += bin/perf-predict/transfer.c
+perf_predict_SOURCES += bin/perf-predict/occupancy.c
 perf_predict_SOURCES += bin/perf-predict/ranks.c bin/perf-predict/ranks.h
 perf_predict_SOURCES += bin/perf-predict/common.c bin/perf-predict/common.h

@@ -13,6 +13,7 @@ int main(int argc, char **argv)
         {"dump", "say what a model is", command_dump},
         {"export", "write a model as text, JSON or C source", command_export},
         {"transfer", "take a model over to another machine by a few runs there", command_transfer},
+        {"occupancy", "say how full the kernels of a trace can make a GPU", command_occupancy},
     };
     return hu_option_commands(argc, argv, commands, (int)(sizeof commands / sizeof *commands), "Performance models from tables of runs (CSV).");
 }

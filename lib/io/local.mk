@@ -1,5 +1,6 @@
 # lib/io
 libcommon_la_SOURCES += lib/io/json.c lib/io/json.h lib/io/bundle.c lib/io/bundle.h
+libcommon_la_SOURCES += lib/io/json_items.c lib/io/json_items.h
 libcommon_la_SOURCES += lib/io/npy.c lib/io/npy.h
 libcommon_la_SOURCES += lib/io/source.c lib/io/source.h
 libcommon_la_SOURCES += lib/io/mtx.c lib/io/mtx_write.c lib/io/mtx.h

@@ -18,5 +18,6 @@ int command_dump(int argc, char **argv);
 int command_export(int argc, char **argv);
 int command_transfer(int argc, char **argv);
 int command_occupancy(int argc, char **argv);
+int command_simulate(int argc, char **argv);
 
 #endif

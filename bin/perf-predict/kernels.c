@@ -6,6 +6,7 @@
 #include "config.h"
 #include "kernels.h"
 #include "base/memory.h"
+#include "cells.h"
 #include "io/json_items.h"
 
 #include <limits.h>
@@ -83,36 +84,13 @@ typedef struct {
     int64_t name, threads, registers, shared, grid, duration, count; /* columns; -1: there is none */
 } kernel_table;
 
-static int64_t find_column(const hu_csv *csv, const char *name)
-{
-    for (int64_t c = 0; c < hu_csv_columns(csv); c++)
-        if (strcmp(hu_csv_column_name(csv, c), name) == 0) return c;
-    return -1;
-}
-
-/* The number in a column, from least to most, whole where it shall be; `absent` where there is no such column or the cell is empty. */
-static hu_status take_cell(const kernel_table *t, int64_t column, double least, double most, bool whole, double absent, double *ret, hu_error *err)
-{
-    hu_csv_kind kind;
-    *ret = absent;
-    if (column < 0) return HU_OK;
-    if (hu_csv_cell(t->csv, column, &kind, ret, err)) return err->status;
-    if (kind == HU_CSV_MISSING && !isnan(absent)) {
-        *ret = absent;
-        return HU_OK;
-    }
-    if (kind != HU_CSV_NUMBER || !(*ret >= least && *ret <= most) || (whole && *ret != floor(*ret)))
-        return hu_csv_fail(t->csv, column, err, "a %snumber from %.10g to %.10g is wanted", whole ? "whole " : "", least, most);
-    return HU_OK;
-}
-
 static hu_status take_row(const kernel_table *t, const hu_csv_field *fields, kernel_list *list, hu_error *err)
 {
     double threads, registers, shared, grid, count;
     kernel k = {.device = -1, .recorded = NAN};
-    if (take_cell(t, t->threads, 1, INT_MAX, true, NAN, &threads, err) || take_cell(t, t->registers, 0, INT_MAX, true, NAN, &registers, err) ||
-        take_cell(t, t->shared, 0, INT_MAX, true, 0, &shared, err) || take_cell(t, t->grid, 1, MOST_BLOCKS, true, 0, &grid, err) ||
-        take_cell(t, t->duration, 0, MOST_TIME, false, 1, &k.duration, err) || take_cell(t, t->count, 1, MOST_BLOCKS, true, 1, &count, err))
+    if (cells_number(t->csv, t->threads, 1, INT_MAX, true, NAN, &threads, err) || cells_number(t->csv, t->registers, 0, INT_MAX, true, NAN, &registers, err) ||
+        cells_number(t->csv, t->shared, 0, INT_MAX, true, 0, &shared, err) || cells_number(t->csv, t->grid, 1, MOST_BLOCKS, true, 0, &grid, err) ||
+        cells_number(t->csv, t->duration, 0, MOST_TIME, false, 1, &k.duration, err) || cells_number(t->csv, t->count, 1, MOST_BLOCKS, true, 1, &count, err))
         return err->status;
     k.launch = (gpu_launch){(int64_t)threads, (int64_t)registers, (int64_t)shared, (int64_t)grid};
     k.count = (int64_t)count;
@@ -128,17 +106,12 @@ hu_status kernels_read_csv(hu_source *source, const hu_csv_options *options, ker
     hu_status status;
     *ret_list = (kernel_list){0};
     if (hu_csv_open(source, options, &t.csv, err)) return err->status;
-    t.name = find_column(t.csv, "name");
-    t.threads = find_column(t.csv, "threads");
-    t.registers = find_column(t.csv, "registers");
-    t.shared = find_column(t.csv, "shared");
-    t.grid = find_column(t.csv, "grid");
-    t.duration = find_column(t.csv, "duration_us");
-    t.count = find_column(t.csv, "count");
-    if (t.threads < 0 || t.registers < 0) {
-        hu_fail_line(err, hu_source_name(source), 1, "there is no column %s (known columns: name, threads, registers, shared, grid, duration_us, count)", t.threads < 0 ? "threads" : "registers");
-        goto cleanup;
-    }
+    t.name = cells_column(t.csv, "name");
+    t.shared = cells_column(t.csv, "shared");
+    t.grid = cells_column(t.csv, "grid");
+    t.duration = cells_column(t.csv, "duration_us");
+    t.count = cells_column(t.csv, "count");
+    if (cells_need(t.csv, hu_source_name(source), "threads", &t.threads, err) || cells_need(t.csv, hu_source_name(source), "registers", &t.registers, err)) goto cleanup;
     while ((status = hu_csv_next(t.csv, &fields, err)) == HU_OK)
         if (take_row(&t, fields, ret_list, err)) goto cleanup;
     if (status == HU_END && ret_list->kernels == 0) hu_fail_line(err, hu_source_name(source), 0, "the table has a header but no row");

@@ -14,6 +14,7 @@ int main(int argc, char **argv)
         {"export", "write a model as text, JSON or C source", command_export},
         {"transfer", "take a model over to another machine by a few runs there", command_transfer},
         {"occupancy", "say how full the kernels of a trace can make a GPU", command_occupancy},
+        {"simulate", "simulate a schedule of jobs that share GPUs", command_simulate},
     };
     return hu_option_commands(argc, argv, commands, (int)(sizeof commands / sizeof *commands), "Performance models from tables of runs (CSV).");
 }

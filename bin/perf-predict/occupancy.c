@@ -1,13 +1,16 @@
 /* occupancy.c: perf-predict occupancy: how full the kernels of a list or a trace can make a GPU. */
 #include "config.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/option.h"
 #include "commands.h"
 #include "common.h"
+#include "io/report.h"
 #include "kernels.h"
 #include "table_options.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,8 +190,23 @@ static hu_status put_list(const options *o, const kernel_list *list, sum *all, s
     return HU_OK;
 }
 
-static hu_status list_occupancy(options *o, hu_output *out, hu_error *err)
+static hu_status report(const options *o, const hu_common *common, const sum *s, double start, hu_error *err)
 {
+    hu_report *r = NULL;
+    if (!common->report) return HU_OK;
+    if (hu_report_new(&r, err) || hu_report_text(r, "command", "occupancy", err) || hu_report_text(r, "input", o->trace ? o->trace : o->kernels, err) || hu_report_text(r, "gpu", o->gpu, err) ||
+        hu_report_integer(r, "launches", s->launches, err) || hu_report_number(r, "duration_us", s->time, err) || hu_report_number(r, "theoretical", mean(s->theoretical, s->time), err) ||
+        hu_report_number(r, "estimated", mean(s->estimated, s->known_time), err) || hu_report_number(r, "wall_s", hu_clock_wall() - start, err))
+        goto cleanup;
+    hu_report_append(r, common->report, err);
+cleanup:
+    hu_report_free(r);
+    return err->status;
+}
+
+static hu_status list_occupancy(options *o, const hu_common *common, hu_output *out, hu_error *err)
+{
+    double start = hu_clock_wall();
     hu_source *source = NULL;
     kernel_list list = {0};
     sum *all = NULL, *names = NULL;
@@ -203,6 +221,7 @@ static hu_status list_occupancy(options *o, hu_output *out, hu_error *err)
     if (put_list(o, &list, all, names, &impossible, &w, err)) goto cleanup;
     if (o->total && put_total(&w, all, err)) goto cleanup;
     if (o->by_name && put_names(&w, &list, names, all->time, err)) goto cleanup;
+    if (report(o, common, all, start, err)) goto cleanup;
     hu_say(1, "%lld launches, mean occupancy by time: theoretical %.4f, estimated %.4f", (long long)all->launches, mean(all->theoretical, all->time), mean(all->estimated, all->known_time));
     if (impossible == 0) goto cleanup;
     hu_output_keep(out);
@@ -228,6 +247,6 @@ int command_occupancy(int argc, char **argv)
     hu_error err = HU_ERROR_NONE;
     hu_output *out = NULL;
     hu_option_parse(argc, argv, &own, &o, &common);
-    if (common_device(&common, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK) list_occupancy(&o, out, &err);
+    if (common_device(&common, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK) list_occupancy(&o, &common, out, &err);
     return hu_exit(&err, out);
 }

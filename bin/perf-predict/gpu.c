@@ -175,15 +175,15 @@ gpu_occupancy gpu_occupy(const gpu *g, const gpu_launch *k)
 
 /* ---- advice -------------------------------------------------------------------------------------------------------------- */
 
-/* The greatest value below the present one by which a limit allows `blocks`, by bisection: fewer never allow less; -1: none. */
-static int64_t greatest_below(const gpu *g, gpu_launch k, int64_t *changed, int64_t (*limit)(const gpu *, const gpu_launch *), int64_t blocks)
+/* The greatest value of *changed, which is a number of k, below the present one by which a limit allows `blocks`, by bisection: fewer never allow less; -1: none. */
+static int64_t greatest_below(const gpu *g, const gpu_launch *k, int64_t *changed, int64_t (*limit)(const gpu *, const gpu_launch *), int64_t blocks)
 {
     int64_t low = 0, high = *changed; /* low allows it, high does not */
     *changed = 0;
-    if (limit(g, &k) < blocks) return -1;
+    if (limit(g, k) < blocks) return -1;
     while (high - low > 1) {
         *changed = low + (high - low) / 2;
-        if (limit(g, &k) >= blocks) low = *changed;
+        if (limit(g, k) >= blocks) low = *changed;
         else high = *changed;
     }
     return low;
@@ -209,8 +209,8 @@ gpu_hint gpu_advise(const gpu *g, const gpu_launch *launch)
     /* one more block must not be ruled out by what stays as it is */
     if (least(by_warps(g, launch), g->blocks) < blocks) return hint;
     bool registers = by_registers(g, launch) < blocks, shared = by_shared(g, launch) < blocks;
-    if (registers) hint.registers = greatest_below(g, k, &k.registers, by_registers, blocks);
-    if (shared) hint.shared = greatest_below(g, s, &s.shared, by_shared, blocks);
+    if (registers) hint.registers = greatest_below(g, &k, &k.registers, by_registers, blocks);
+    if (shared) hint.shared = greatest_below(g, &s, &s.shared, by_shared, blocks);
     if ((registers && hint.registers < 1) || (shared && hint.shared < 0)) hint.registers = hint.shared = -1;
     return hint;
 }

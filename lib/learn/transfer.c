@@ -502,7 +502,9 @@ static hu_status settle_transform(transfer *t, hu_error *err)
 static hu_status settle_alone(transfer *t, hu_error *err)
 {
     hu_model *m = NULL;
+    int method = t->options->method;
     t->alone = t->options->model;
+    if (method == HU_TRANSFER_RESIDUAL || method == HU_TRANSFER_FEATURE || method == HU_TRANSFER_SHIFT) return HU_OK; /* it is not asked for */
     if (t->alone.log < 0 && !isfinite(log(t->least))) t->alone.log = 0;
     if (hu_model_train(t->frame, t->target, &t->alone, &m, NULL, NULL, err)) return err->status;
     t->alone.kind = (int)m->kind;

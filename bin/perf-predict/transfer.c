@@ -19,7 +19,7 @@ enum { KEY_METHOD = 0x100, KEY_TARGET, KEY_TREES, KEY_LEAF };
 
 static const struct argp_option table[] = {
     {NULL, 0, NULL, 0, "The model:", 2},
-    {"method", KEY_METHOD, "METHOD", 0, "auto (default: the one of least error on rows held out), residual, feature, weight, shift, or alone (the new runs only)", 0},
+    {"method", KEY_METHOD, "METHOD", 0, "auto (default: the one of least error on rows held out), or residual, feature, weight, shift, alone (the new runs only)", 0},
     {"target", KEY_TARGET, "WHAT", 0, "learn the target raw, its log, or auto (default: the log where all targets are above 0)", 0},
     {"trees", KEY_TREES, "N", 0, "trees of the part that is learnt here (default: 500)", 0},
     {"leaf", KEY_LEAF, "N", 0, "least runs in a leaf (default: 1)", 0},

@@ -516,6 +516,9 @@ static hu_status settle_alone(transfer *t, hu_error *err)
 
 static const int64_t FEWEST = 5; /* rows by which methods can be compared */
 
+/* Errors on few rows are noisy: a method takes the place of an earlier one only where it errs less by this share. */
+static const double MARGIN = 0.9;
+
 static hu_status compare(const transfer *t, trials *r, hu_transfer_choice *choice, hu_error *err)
 {
     bool all = t->options->method < 0, relative = all_positive(t->frame), wanted[TRIALS];
@@ -534,7 +537,7 @@ static hu_status compare(const transfer *t, trials *r, hu_transfer_choice *choic
         hu_model_error e = judge(t, r, m);
         choice->error[m] = relative ? e.mape : e.rmse;
         hu_say(1, "%s: error of rows held out %.4g", hu_transfer_method_name((hu_transfer_method)m), choice->error[m]);
-        if (!all || !(choice->error[m] < best)) continue;
+        if (!all || !(choice->error[m] < best * (isinf(best) ? 1.0 : MARGIN))) continue;
         best = choice->error[m];
         choice->method = (hu_transfer_method)m;
     }

@@ -17,7 +17,7 @@
 typedef enum { HU_TRANSFER_RESIDUAL, HU_TRANSFER_FEATURE, HU_TRANSFER_WEIGHT, HU_TRANSFER_SHIFT, HU_TRANSFER_ALONE, HU_TRANSFER_METHODS } hu_transfer_method;
 
 typedef struct {
-    int method;             /* a hu_transfer_method, or -1: the one of least error on rows held out */
+    int method;             /* a hu_transfer_method, or -1: the one of least error on rows held out; one takes the place of an earlier one where it errs less by a tenth */
     hu_model_options model; /* of what is learnt of the new runs; kind is that of alone and weight; log is of all */
 } hu_transfer_options;
 

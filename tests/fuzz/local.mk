@@ -38,3 +38,11 @@ fuzz_model_SOURCES = tests/fuzz/fuzz_model.c
 fuzz_model_LDADD = $(HU_LIBS)
 fuzz_model_LDFLAGS = $(FUZZ_LINK)
 endif
+if HU_FUZZ
+FUZZ_TARGETS += fuzz_kernels
+EXTRA_PROGRAMS += fuzz_kernels
+fuzz_kernels_SOURCES = tests/fuzz/fuzz_kernels.c
+fuzz_kernels_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/perf-predict
+fuzz_kernels_LDADD = libperfpredict.la $(HU_LIBS)
+fuzz_kernels_LDFLAGS = $(FUZZ_LINK)
+endif

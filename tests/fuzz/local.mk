@@ -45,4 +45,9 @@ fuzz_kernels_SOURCES = tests/fuzz/fuzz_kernels.c
 fuzz_kernels_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/perf-predict
 fuzz_kernels_LDADD = libperfpredict.la $(HU_LIBS)
 fuzz_kernels_LDFLAGS = $(FUZZ_LINK)
+FUZZ_TARGETS += fuzz_trace
+EXTRA_PROGRAMS += fuzz_trace
+fuzz_trace_SOURCES = tests/fuzz/fuzz_trace.c
+fuzz_trace_LDADD = $(HU_LIBS)
+fuzz_trace_LDFLAGS = $(FUZZ_LINK)
 endif

@@ -24,6 +24,7 @@ typedef struct {
     hu_model *source;
     const hu_transfer_options *options;
     hu_model_options alone; /* its kind and transform settled */
+    int32_t trees;          /* of a fit now: fewer while methods are compared */
     bool is_log;            /* what residual, feature and shift work on */
     double least;           /* as hu_model_source has it */
 } transfer;
@@ -210,6 +211,7 @@ static hu_status new_transferred(const transfer *t, int64_t rows, bool is_log, h
     m->rows = rows;
     m->options = t->options->model.forest;
     m->options.team = NULL;
+    m->options.trees = t->trees;
     if (t->options->model.bag_auto) {
         m->options.bag = 1.0;
         m->options.replace = true;
@@ -348,7 +350,7 @@ static hu_status fit_method(const transfer *t, hu_transfer_method method, const 
 
 /* ---- rows held out -------------------------------------------------------------------------------------------------------- */
 
-enum { LINE = HU_TRANSFER_METHODS, TRIALS, COMPARED = 1000, WEIGHTS = 11 }; /* LINE: of the source alone, which weight mixes in */
+enum { LINE = HU_TRANSFER_METHODS, TRIALS, COMPARED = 1000, COMPARED_TREES = 200, WEIGHTS = 11 }; /* LINE: of the source alone, which weight mixes in */
 
 /* What each method says of the rows held out, in what it works on. weight is made of alone and the line. */
 typedef struct {
@@ -557,13 +559,21 @@ static hu_status keep_held_out(const transfer *t, const trials *r, hu_model *m, 
     return hu_model_keep_scores(m, r->value, r->mean[method], r->deviation[method], r->rows, r->work, err);
 }
 
+static void set_trees(transfer *t, int32_t most)
+{
+    int32_t trees = t->options->model.forest.trees;
+    t->trees = t->alone.forest.trees = trees < most ? trees : most;
+}
+
 static hu_status build(transfer *t, const hu_feature *features, hu_model **ret_model, hu_transfer_choice *choice, hu_error *err)
 {
     trials r = {0};
     hu_model *m = NULL;
     hu_frame *seen = NULL; /* the table without levels that only the source has */
     if (settle_transform(t, err) || settle_alone(t, err)) return err->status;
+    set_trees(t, COMPARED_TREES);
     if (t->frame->rows > 1 && (open_trials(t, &r, err) || compare(t, &r, choice, err))) goto cleanup;
+    set_trees(t, INT32_MAX);
     if (t->options->method < 0 && t->frame->rows < FEWEST) choice->method = HU_TRANSFER_SHIFT;
     if (choice->method == HU_TRANSFER_ALONE && drop_levels(t->frame, &seen, err)) goto cleanup;
     if (fit_method(t, choice->method, seen ? seen : t->frame, choice->weight, &m, err)) goto cleanup;

@@ -30,11 +30,11 @@ case_few_runs_suffice() {
     local draw
     for draw in 11 12 13; do
         machine 30 $draw 0.4 1.1 slow fast odd >few.csv
-        run 0 "$prog" transfer --trees=60 -o other.ppm first.ppm <few.csv
+        run 0 "$prog" transfer --trees=30 -o other.ppm first.ppm <few.csv
         says 'error of rows held out'
         run 0 "$prog" eval other.ppm others.csv
         cat out >>with
-        run 0 "$prog" transfer -q --trees=60 --method=alone -o alone.ppm first.ppm few.csv
+        run 0 "$prog" transfer -q --trees=30 --method=alone -o alone.ppm first.ppm few.csv
         run 0 "$prog" eval alone.ppm others.csv
         cat out >>without
     done
@@ -46,12 +46,12 @@ case_few_runs_suffice() {
 
 case_the_result_is_a_model_like_any_other() {
     first_machine
-    machine 40 2 3 1 slow fast odd >few.csv
+    machine 25 2 3 1 slow fast odd >few.csv
     local method
     for method in residual feature weight shift alone; do
         run 0 "$prog" transfer -q --trees=20 --method=$method -o m.ppm first.ppm few.csv
         run 0 "$prog" predict m.ppm --interval=0.8 --per-tree --flag-range few.csv
-        [[ $(wc -l <out) -eq 41 ]] || fail "$method: not 40 predictions"
+        [[ $(wc -l <out) -eq 26 ]] || fail "$method: not 25 predictions"
         run 0 "$prog" dump --trees m.ppm
         if [[ $method = alone ]]; then ! grep -q '^source:' out || fail "alone has a source"; else grep -q '^source: .* 60 trees$' out || fail "$method: no source in the dump"; fi
         run 0 "$prog" export --format=json m.ppm

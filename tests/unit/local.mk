@@ -4,6 +4,7 @@ include tests/unit/base.mk
 include tests/unit/learn.mk
 include tests/unit/io.mk
 include tests/unit/sparse.mk
+include tests/unit/spmm.mk
 include tests/unit/sptrsv.mk
 include tests/unit/tools.mk
 endif

@@ -7,4 +7,5 @@ include tests/unit/sparse.mk
 include tests/unit/spmm.mk
 include tests/unit/sptrsv.mk
 include tests/unit/tools.mk
+include tests/unit/trace.mk
 endif

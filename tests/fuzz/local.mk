@@ -62,6 +62,12 @@ fuzz_trace_LDADD = $(HU_LIBS)
 fuzz_trace_LDFLAGS = $(FUZZ_LINK)
 endif
 if HU_FUZZ
+FUZZ_TARGETS += fuzz_spk
+EXTRA_PROGRAMS += fuzz_spk
+fuzz_spk_SOURCES = tests/fuzz/fuzz_spk.c
+fuzz_spk_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/spmm-pack
+fuzz_spk_LDADD = libspmmpack.la $(HU_LIBS)
+fuzz_spk_LDFLAGS = $(FUZZ_LINK)
 FUZZ_TARGETS += fuzz_qps fuzz_members
 EXTRA_PROGRAMS += fuzz_qps fuzz_members
 fuzz_qps_SOURCES = tests/fuzz/fuzz_qps.c

@@ -34,6 +34,13 @@ bench_learn_LDADD = libperfpredict.la $(HU_LIBS)
 EXTRA_DIST += tests/peers/peers_learn.py tests/peers/peers_learn.R
 CLEANFILES += bench_learn
 EXTRA_DIST += tests/peers/results/sptrsv-solve-epyc-zen4-2-cores.csv
+EXTRA_PROGRAMS += bench_spmm
+bench_spmm_SOURCES = tests/peers/bench_spmm.c tests/peers/bench.c tests/peers/bench.h tests/peers/peers_spmm.cpp tests/peers/peers_spmm.h
+bench_spmm_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/peers -I$(srcdir)/bin/spmm-pack $(PEER_EIGEN_CFLAGS) $(PEER_RSB_CFLAGS)
+bench_spmm_CFLAGS = $(AM_CFLAGS) $(PEER_FLAGS)
+bench_spmm_CXXFLAGS = -std=c++17 $(PEER_FLAGS) $(OPENMP_CXXFLAGS)
+bench_spmm_LDADD = libspmmpack.la $(HU_LIBS) $(PEER_RSB_LIBS)
+CLEANFILES += bench_spmm
 EXTRA_DIST += tests/peers/bench_trace.sh tests/peers/overhead.c
 EXTRA_PROGRAMS += bench_qp
 bench_qp_SOURCES = tests/peers/bench_qp.c tests/peers/bench.c tests/peers/bench.h

@@ -5,6 +5,7 @@
 #include "device/cpu.h"
 #include "grid.h"
 #include "measure.h"
+#include "survey.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -95,20 +96,20 @@ static hu_status put_limits(const sptrsv_system *s, const sptrsv_plan_facts *fac
 hu_status sptrsv_info(const sptrsv_system *system, const sptrsv_plan *plan, const char *name, const char *chosen_by, double analysis_seconds,
                       hu_output *out, hu_error *err)
 {
-    sptrsv_features features;
+    sptrsv_survey survey;
     sptrsv_plan_facts facts;
     sptrsv_time time;
     double limit = 0;
     sptrsv_plan_describe(plan, &facts);
-    if (sptrsv_features_of(system, &features, err) || put_structure(system, name, &features, out, err) ||
+    if (sptrsv_survey_of(system, hu_threads(), true, SPTRSV_LOOK_ALL, &survey, err) || put_structure(system, name, &survey.f, out, err) ||
         put_grid(system, out, err) || put_scheme(&facts, chosen_by, analysis_seconds, out, err) ||
-        put_limits(system, &facts, &limit, out, err) || sptrsv_measure(plan, system, 20, 0.5, &time, err))
+        put_limits(system, &facts, &limit, out, err) || sptrsv_measure(plan, system, 1, 20, 0.5, &time, err))
         return err->status;
     if (hu_output_printf(out, err, "measured    %.4g ms a solve (least %.4g): %.1f GB/s, %.2f Gflop/s", 1e3 * time.median,
                          1e3 * time.least, 1e-9 * (double)facts.bytes_per_solve / time.median,
                          1e-9 * (2.0 * (double)system->nnz + (double)system->n) / time.median))
         return err->status;
-    if (features.bytes_l3 < 1)
+    if (survey.f.bytes_l3 < 1)
         return hu_output_printf(out, err, "; it fits the caches, so the memory limit does not bind\n");
     return hu_output_printf(out, err, ", %.0f %% of the limit\n", 100 * limit / time.median);
 }

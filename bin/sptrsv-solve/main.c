@@ -18,7 +18,9 @@
 #include "measure.h"
 #include "plan.h"
 #include "stencil.h"
+#include "survey.h"
 #include "sweep.h"
+#include "table.h"
 #include "base/parallel.h"
 
 #include <stdio.h>
@@ -156,7 +158,7 @@ static hu_status insist_on_grid(const options *o, const sptrsv_system *system, h
 static hu_status choose_scheme(const options *o, const sptrsv_system *system, sptrsv_scheme *ret_scheme, hu_error *err)
 {
     if (o->grid == GRID_SIZES && insist_on_grid(o, system, err)) return err->status;
-    if (sptrsv_scheme_by_rule(system, o->precision, hu_threads(), o->grid != GRID_OFF, ret_scheme, err)) return err->status;
+    if (sptrsv_scheme_by_rule(system, hu_threads(), o->grid != GRID_OFF, ret_scheme, err)) return err->status;
     if (o->tune == TUNE_OFF) ret_scheme->kind = SPTRSV_SERIAL;
     return o->scheme[0] ? sptrsv_scheme_parse(o->scheme, ret_scheme, err) : HU_OK;
 }
@@ -183,7 +185,7 @@ static hu_status make_plan(const options *o, tally *t, work *w, hu_error *err)
     if (o->plan) {
         if (load_plan(o, w->system, &w->plan, err)) return err->status;
     } else if (o->tune == TUNE_SEARCH) {
-        if (sptrsv_search(w->system, o->precision, hu_threads(), o->tune_seconds, &w->plan, err)) return err->status;
+        if (sptrsv_search(w->system, o->precision, hu_threads(), o->grid != GRID_OFF, o->columns, o->tune_seconds, &w->plan, err)) return err->status;
     } else if (choose_scheme(o, w->system, &scheme, err) ||
                sptrsv_plan_new(w->system, &scheme, o->precision, hu_threads(), &w->plan, err)) {
         return err->status;
@@ -369,7 +371,8 @@ static hu_status run_on_plan(const options *o, tally *t, hu_output *out, hu_erro
     work w = {0};
     if (make_system(o, t, &w, err)) goto cleanup;
     if (o->mode == MODE_BENCH) {
-        sptrsv_bench(w.system, display_name(o->matrix), o->precision, hu_threads(), o->repetitions, out, err);
+        const sptrsv_bench_options wanted = {o->precision, hu_threads(), o->columns, o->space, o->repetitions};
+        sptrsv_bench(w.system, display_name(o->matrix), &wanted, out, err);
         goto cleanup;
     }
     if (make_plan(o, t, &w, err)) goto cleanup;

@@ -11,7 +11,7 @@ enum {
     KEY_SOLVE = 0x100, KEY_ANALYZE, KEY_INFO, KEY_BENCH, KEY_FACTOR, KEY_PCG, KEY_SYMGS, KEY_PLAN, KEY_OUT_L, KEY_OUT_U,
     KEY_LOWER, KEY_UPPER, KEY_AUTO, KEY_OTHER, KEY_DIAG, KEY_PERM, KEY_PERMUTED, KEY_FORMAT, KEY_OUT_FORMAT, KEY_STREAM,
     KEY_F64, KEY_F32, KEY_MIXED, KEY_REFINE, KEY_TUNE, KEY_SCHEME, KEY_GRID, KEY_OFFSETS, KEY_CHECK, KEY_STRICT, KEY_LENIENT,
-    KEY_PATTERN, KEY_DUP, KEY_PRECOND, KEY_TOL, KEY_ITERATIONS
+    KEY_PATTERN, KEY_DUP, KEY_PRECOND, KEY_TOL, KEY_ITERATIONS, KEY_COLUMNS, KEY_SPACE, KEY_MODEL
 };
 
 enum { OF_TRIANGLES, OF_SCHEMES, OF_PCG }; /* options.noted */
@@ -58,6 +58,8 @@ static const struct argp_option table[] = {
     {"tune", KEY_TUNE, "HOW", 0, "rule (default), search[:SECONDS] (measure and choose), or off (serial, natural order)", 0},
     {"scheme", KEY_SCHEME, "KEY:VALUE,...", 0, "set dimensions of the scheme: kind arith node rows merge index super fat rhs tile", 0},
     {"block", 'k', "N", 0, "right-hand sides a pass: 1, 4, 8 or 16", 0},
+    {"columns", KEY_COLUMNS, "N", 0, "right-hand sides a solve that the scheme is chosen, or measured, for (default: 1)", 0},
+    {"space", KEY_SPACE, "WHAT", 0, "schemes of --bench: all (default), or ranked: those that a model chooses among", 0},
     {"grid", KEY_GRID, "WHAT", 0, "auto (default): find structured grids; off; or the sizes NX[xNY[xNZ]]", 0},
     {"offsets", KEY_OFFSETS, "DX,DY,DZ;...", 0,
      "MATRIX is a .npy of grid coefficients [neighbour][z][y][x] with these offsets; needs --grid=NX[xNY[xNZ]]", 0},
@@ -260,6 +262,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_TUNE: parse_tune(o, arg, state); return 0;
     case KEY_SCHEME: parse_scheme(o, arg, state); return 0;
     case 'k': parse_block(o, arg, state); return 0;
+    case KEY_COLUMNS: o->columns = (int)hu_option_integer(state, "--columns", arg, 1, 4096); return 0;
+    case KEY_SPACE: o->space = (sptrsv_space)hu_option_word(state, "--space", arg, sptrsv_space_words, SPTRSV_SPACES); return 0;
     case KEY_GRID: parse_grid(o, arg, state); return 0;
     case KEY_OFFSETS: o->offsets = arg; return 0;
     case KEY_PRECOND: o->preconditioner = one_of("--precond", arg, preconditioners, 4, state); return 0;
@@ -277,7 +281,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 void options_parse(int argc, char **argv, options *ret_options)
 {
     static const struct argp argp = {table, parse, "MATRIX", doc, NULL, NULL, NULL};
-    *ret_options = (options){.reader = HU_MTX_DEFAULTS, .tune_seconds = 2, .repetitions = 20, .preconditioner = "ic0",
+    *ret_options = (options){.reader = HU_MTX_DEFAULTS, .tune_seconds = 2, .repetitions = 20, .columns = 1, .space = SPTRSV_SPACE_ALL, .preconditioner = "ic0",
                              .tolerance = 1e-8, .iterations = 10000, .rhs_format = HU_ARRAY_AUTO, .out_format = HU_ARRAY_AUTO};
     hu_option_parse(argc, argv, &argp, ret_options, &ret_options->common);
     if (!ret_options->rhs) ret_options->rhs = "-";

@@ -5,7 +5,7 @@
 #include "base/option.h"
 #include "io/array.h"
 #include "io/mtx.h"
-#include "scheme.h"
+#include "candidates.h"
 #include "system.h"
 
 typedef enum { MODE_SOLVE, MODE_ANALYZE, MODE_INFO, MODE_BENCH, MODE_FACTOR, MODE_PCG, MODE_SYMGS } mode;
@@ -31,6 +31,8 @@ typedef struct {
     double check;                                     /* c of the certificate; 0: no check */
     hu_array_format rhs_format, out_format;
     int repetitions, sweeps;
+    int columns;                                      /* right-hand sides a solve that the scheme is chosen and measured for */
+    sptrsv_space space;                               /* of --bench */
     const char *factor, *preconditioner;              /* "ilu0" or "ic0"; "none", "ic0", "ilu0" or "symgs" */
     double tolerance;
     int64_t iterations;

@@ -14,20 +14,6 @@
 
 typedef struct sptrsv_plan sptrsv_plan;
 
-/* What is known of a pattern; the first ten are AG-SpTRSV's features, the rest ours. Columns of --bench, in this order. */
-typedef struct {
-    double n, nnz, mean_row, max_row, cov_row;               /* nnz counts the diagonal; cov: standard deviation / mean */
-    double mean_level, max_level, cov_level, dep_dist;        /* rows a level; dep_dist: mean of 1 / (step - last referred step) */
-    double levels;
-    double diagonals, bandwidth, is_grid, bytes_l2, bytes_l3; /* distinct differences (at most 64 counted); bytes / cache size */
-} sptrsv_features;
-
-hu_status sptrsv_features_of(const sptrsv_system *system, sptrsv_features *ret_features, hu_error *err);
-
-/* The scheme of the documented rule for a pattern, a machine and a thread count; allow_grid false: the best but the grid path. */
-hu_status sptrsv_scheme_by_rule(const sptrsv_system *system, sptrsv_precision precision, int threads, bool allow_grid,
-                                sptrsv_scheme *ret_scheme, hu_error *err);
-
 /* Prepares a system. threads: 1 and up; the bits of a solution do not depend on it. A scheme that the system cannot have (grid
  * on no grid) is HU_USAGE. Where folding is unsafe for some row (l/d or 1/d overflows or is subnormal) the plan divides throughout. */
 hu_status sptrsv_plan_new(const sptrsv_system *system, const sptrsv_scheme *scheme, sptrsv_precision precision, int threads,

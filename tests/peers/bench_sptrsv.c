@@ -20,6 +20,7 @@
 #include "krylov.h"
 #include "peers.h"
 #include "plan.h"
+#include "survey.h"
 
 #include <math.h>
 #include <spawn.h>
@@ -283,7 +284,7 @@ static sptrsv_plan *plan_of(const sptrsv_system *system, sptrsv_precision precis
     hu_error err = HU_ERROR_NONE;
     sptrsv_scheme scheme;
     sptrsv_plan *plan = NULL;
-    if (sptrsv_scheme_by_rule(system, precision, hu_threads(), !no_grid, &scheme, &err)) stop(&err);
+    if (sptrsv_scheme_by_rule(system, hu_threads(), !no_grid, &scheme, &err)) stop(&err);
     if (getenv("HU_SCHEME") && sptrsv_scheme_parse(getenv("HU_SCHEME"), &scheme, &err)) stop(&err);
     if (sptrsv_plan_new(system, &scheme, precision, hu_threads(), &plan, &err)) stop(&err);
     return plan;

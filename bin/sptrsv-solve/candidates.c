@@ -6,9 +6,6 @@
 #include "candidates.h"
 #include "base/memory.h"
 
-#include <math.h>
-#include <string.h>
-
 const char *const sptrsv_space_words[SPTRSV_SPACES] = {"ranked", "all"};
 
 /* ---- the list --------------------------------------------------------------------------------------------------- */
@@ -19,18 +16,10 @@ typedef struct {
     int n;
 } list;
 
-static bool same_scheme(const sptrsv_scheme *a, const sptrsv_scheme *b)
-{
-    char text_a[256], text_b[256];
-    sptrsv_scheme_print(a, text_a, sizeof text_a);
-    sptrsv_scheme_print(b, text_b, sizeof text_b);
-    return strcmp(text_a, text_b) == 0;
-}
-
 static hu_status add(list *l, sptrsv_scheme scheme, hu_error *err)
 {
     for (int i = 0; i < l->n; i++)
-        if (same_scheme(&l->schemes[i], &scheme)) return HU_OK;
+        if (sptrsv_scheme_equal(&l->schemes[i], &scheme)) return HU_OK;
     void *block = l->schemes;
     if (hu_grow(&block, &l->capacity, l->n + 1, sizeof scheme, "candidates", err)) return err->status;
     l->schemes = block;

@@ -35,7 +35,7 @@ libsptrsv_la_SOURCES += bin/sptrsv-solve/rule.c
 libsptrsv_la_SOURCES += bin/sptrsv-solve/survey.c bin/sptrsv-solve/survey.h
 libsptrsv_la_SOURCES += bin/sptrsv-solve/candidates.c bin/sptrsv-solve/candidates.h
 libsptrsv_la_SOURCES += bin/sptrsv-solve/choice.c bin/sptrsv-solve/choice.h
-libsptrsv_la_SOURCES += bin/sptrsv-solve/table.c bin/sptrsv-solve/table.h
+libsptrsv_la_SOURCES += bin/sptrsv-solve/scheme_table.c bin/sptrsv-solve/scheme_table.h
 
 libsptrsv_la_SOURCES += bin/sptrsv-solve/product.c bin/sptrsv-solve/product.h bin/sptrsv-solve/krylov_kernel.h
 SPTRSV_KERNELS += bin/sptrsv-solve/krylov_kernel.c

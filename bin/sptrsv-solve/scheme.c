@@ -134,3 +134,9 @@ const char *sptrsv_precision_name(sptrsv_precision precision)
 {
     return precision == SPTRSV_F64 ? "f64" : precision == SPTRSV_F32 ? "f32" : "mixed";
 }
+
+bool sptrsv_scheme_equal(const sptrsv_scheme *a, const sptrsv_scheme *b)
+{
+    return a->kind == b->kind && a->arith == b->arith && a->node == b->node && a->rows == b->rows && a->merge == b->merge && a->index == b->index &&
+           a->super == b->super && a->fat == b->fat && a->rhs == b->rhs && a->tile == b->tile;
+}

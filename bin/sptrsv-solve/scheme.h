@@ -56,4 +56,6 @@ hu_status sptrsv_scheme_parse(const char *text, sptrsv_scheme *scheme, hu_error 
 /* The full text of a scheme, which reads back to it; also the scheme column of --bench and --report. */
 void sptrsv_scheme_print(const sptrsv_scheme *scheme, char *ret_text, size_t size);
 
+bool sptrsv_scheme_equal(const sptrsv_scheme *a, const sptrsv_scheme *b);
+
 #endif

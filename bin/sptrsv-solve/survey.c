@@ -254,6 +254,11 @@ static hu_status look_at_levels(const sptrsv_system *a, int threads, bool chains
     return HU_OK;
 }
 
+bool sptrsv_too_small(double n, double natural_s)
+{
+    return n < SPTRSV_LEAST_GRID || natural_s < sptrsv_least_parallel / 4;
+}
+
 hu_status sptrsv_survey_of(const sptrsv_system *a, int threads, bool allow_grid, sptrsv_look look, sptrsv_survey *s, hu_error *err)
 {
     *s = (sptrsv_survey){.threads = threads, .tile = SPTRSV_TILE_SLAB, .is_small = true};
@@ -266,7 +271,7 @@ hu_status sptrsv_survey_of(const sptrsv_system *a, int threads, bool allow_grid,
     f->natural_s = f->n * natural_row(f) + entry_time * (double)a->nnz * (f->block > sptrsv_dense_share ? 0.6 : 1);
     if (a->n == 0) return HU_OK;
     if (allow_grid && (a->n >= SPTRSV_LEAST_GRID || look == SPTRSV_LOOK_ALL) && look_for_grid(a, threads, s, err)) return err->status;
-    s->is_small = a->n < SPTRSV_LEAST_GRID || f->natural_s < sptrsv_least_parallel / 4;
+    s->is_small = sptrsv_too_small(f->n, f->natural_s);
     if (look == SPTRSV_LOOK_RULE ? s->grid_wins || s->is_small : look == SPTRSV_LOOK_MODEL && s->is_small) return HU_OK;
     s->is_complete = look != SPTRSV_LOOK_RULE;
     if (s->is_complete) row_features(a, f);

@@ -40,6 +40,9 @@ typedef struct {
     sptrsv_tile tile; /* with this tile */
 } sptrsv_survey;
 
+/* Whether a solve is that short, by the features n and natural_s. */
+bool sptrsv_too_small(double n, double natural_s);
+
 /* Cost: SPTRSV_LOOK_RULE at most four passes over the entries (and none where natural order or a grid is the answer); SPTRSV_LOOK_MODEL one more over the rows. */
 hu_status sptrsv_survey_of(const sptrsv_system *system, int threads, bool allow_grid, sptrsv_look look, sptrsv_survey *ret_survey, hu_error *err);
 

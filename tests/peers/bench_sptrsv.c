@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "bench.h"
+#include "bench_choice.h"
 #include "factor.h"
 #include "generate.h"
 #include "io/mtx.h"
@@ -914,7 +915,6 @@ static void bar_pcg(bench *run)
 
 static void bar_absent(bench *run)
 {
-    bench_skip(run, "P10", "model against exhaustive search", "the scheme model");
     bench_skip(run, "P14", "GPU", "the GPU back end");
 }
 
@@ -925,7 +925,7 @@ static const struct {
     const char *bars[3];
 } groups[] = {{bar_grid7, {"P1", "P1'", "P7"}}, {bar_grid27, {"P2"}}, {bar_grid5, {"P3"}},      {bar_general, {"P4"}},
               {bar_never_worse, {"P5"}},        {bar_chain, {"P6"}},  {bar_many, {"P8"}},       {bar_analysis, {"P9"}},
-              {bar_reader, {"P11"}},            {bar_command, {"P12", "P15"}}, {bar_pcg, {"P13"}}, {bar_absent, {"P10", "P14"}}};
+              {bar_reader, {"P11"}},            {bar_command, {"P12", "P15"}}, {bar_pcg, {"P13"}}, {bar_choice, {"P10"}}, {bar_absent, {"P14"}}};
 
 static bool group_has(size_t g, const char *bar)
 {

@@ -1,6 +1,6 @@
-/* table.h: every scheme of a space measured on a system, as a table: what a model of schemes is trained on. */
-#ifndef SPTRSV_TABLE_H
-#define SPTRSV_TABLE_H
+/* scheme_table.h: every scheme of a space measured on a system, as a table: what a model of schemes is trained on. */
+#ifndef SPTRSV_SCHEME_TABLE_H
+#define SPTRSV_SCHEME_TABLE_H
 
 #include "candidates.h"
 #include "base/output.h"

@@ -1,6 +1,6 @@
-/* table.c: every scheme of a space measured on a system, as a table. */
+/* scheme_table.c: every scheme of a space measured on a system, as a table. */
 #include "config.h"
-#include "table.h"
+#include "scheme_table.h"
 #include "base/memory.h"
 #include "base/clock.h"
 #include "base/progress.h"

@@ -6,3 +6,5 @@ TESTS += $(PIPE_TESTS)
 EXTRA_DIST += tests/pipe/lib.sh $(PIPE_TESTS)
 TESTS += tests/pipe/samples.sh
 EXTRA_DIST += tests/pipe/samples.sh
+TESTS += tests/pipe/tune.sh
+EXTRA_DIST += tests/pipe/tune.sh

@@ -87,7 +87,9 @@ static double value_of(const hu_feature *feature, const sptrsv_input *input)
 
 /* ---- the choice ------------------------------------------------------------------------------------------------- */
 
-static const double gain_wanted = 1.05; /* of the model's choice over the rule's, for the rule's to be given up */
+/* What a choice must promise over the rule's for that to be given up; and a scheme of several threads over the others, as other programs want the processors too,
+ * and whoever waits for a thread that has none waits long. */
+static const double gain_wanted = 1.05, gain_of_threads = 1.15;
 
 /* What a model cannot stretch to: other numbers of threads and right-hand sides, other words, larger systems than those of its training. Other features may lie
  * outside of what training had, as its trees then go by the rest. */
@@ -104,9 +106,17 @@ static const char *foreign_input(const hu_model *model, const int *place, const 
     return NULL;
 }
 
+static bool is_shared(const sptrsv_input inputs[SPTRSV_INPUTS])
+{
+    enum { KIND = SPTRSV_SYSTEM_INPUTS, TILE = SPTRSV_INPUTS - 2 };
+    const char *kind = inputs[KIND].text, *tile = inputs[TILE].text;
+    return strcmp(kind, "task") == 0 || strcmp(kind, "barrier") == 0 || strcmp(tile, "slab") == 0;
+}
+
 int sptrsv_rank(const hu_model *model, sptrsv_input (*inputs)[SPTRSV_INPUTS], int n, hu_prediction *ret_predictions, const char **ret_foreign)
 {
     int place[SPTRSV_INPUTS], best = 0;
+    double least = INFINITY, rule = INFINITY;
     for (int32_t f = 0; f < model->features; f++) place[f] = find_input(inputs[0], model->feature[f].name);
     *ret_foreign = foreign_input(model, place, inputs[0]);
     if (*ret_foreign) return 0;
@@ -114,9 +124,13 @@ int sptrsv_rank(const hu_model *model, sptrsv_input (*inputs)[SPTRSV_INPUTS], in
         double x[SPTRSV_INPUTS];
         for (int32_t f = 0; f < model->features; f++) x[f] = value_of(&model->feature[f], &inputs[i][place[f]]);
         ret_predictions[i] = hu_model_predict_row(model, x);
-        if (ret_predictions[i].value < ret_predictions[best].value) best = i;
+        double cost = ret_predictions[i].value * (is_shared(inputs[i]) ? gain_of_threads : 1);
+        if (i == 0) rule = cost;
+        if (cost >= least) continue;
+        least = cost;
+        best = i;
     }
-    return ret_predictions[best].value * gain_wanted < ret_predictions[0].value ? best : 0;
+    return least * gain_wanted < rule ? best : 0;
 }
 
 static hu_status room_for(sptrsv_choice *c, sptrsv_input (**ret_inputs)[SPTRSV_INPUTS], hu_error *err)

@@ -42,9 +42,10 @@ typedef struct {
     char why_not[160];          /* in words, where it was not asked */
 } sptrsv_choice;
 
-/* Predicts n candidates of one system and picks one: the least prediction, where it promises a gain over the first, the rule's, by more than the model errs; else the
- * first. Where the model does not know the like of the system (a word that training lacked, a number beyond those of training), it is not asked: *ret_foreign is the
- * name of that input, else NULL, and the first is taken. Deterministic: the least index of equals. */
+/* Predicts n candidates of one system and picks one: the least prediction, where those of several threads count for 15 percent more, as other programs want the
+ * processors too; or the first, the rule's, where the gain over it is less than 5 percent. Where the model does not know the like of the system (a word that
+ * training lacked, other numbers of threads or right-hand sides, a larger system), it is not asked: *ret_foreign is the name of that input, else NULL, and the first is
+ * taken. Deterministic: the least index of equals. */
 int sptrsv_rank(const hu_model *model, sptrsv_input (*inputs)[SPTRSV_INPUTS], int n, hu_prediction *ret_predictions, const char **ret_foreign);
 
 /* Ranks the schemes for a system that was surveyed at least by SPTRSV_LOOK_MODEL. The model is not asked for a complex system, for one that is small, and for one

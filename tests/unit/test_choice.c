@@ -96,6 +96,8 @@ START_TEST(a_small_gain_leaves_the_rule)
     ck_assert_int_eq(pick((double[]){0.99, 1.0, 0.98}, 2, p, &foreign), 0);
     ck_assert_int_eq(pick((double[]){1.0, 1.0, 1.0}, 2, p, &foreign), 0);
     ck_assert_int_eq(pick((double[]){0.3, 1.0, 0.3}, 2, p, &foreign), 1); /* the first of equals */
+    ck_assert_int_eq(pick((double[]){0.5, 1.0, 0.45}, 2, p, &foreign), 1); /* threads count for 15 percent more */
+    ck_assert_int_eq(pick((double[]){0.5, 1.0, 0.4}, 2, p, &foreign), 2);
 }
 END_TEST
 

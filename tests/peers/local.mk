@@ -41,3 +41,4 @@ bench_qp_SOURCES = tests/peers/bench_qp.c tests/peers/bench.c tests/peers/bench.
 bench_qp_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/peers -I$(srcdir)/bin/qp-diff
 bench_qp_LDADD = libqpdiff.la $(HU_LIBS)
 CLEANFILES += bench_qp
+EXTRA_DIST += tests/peers/results/sptrsv-solve-xeon-2-processors.csv

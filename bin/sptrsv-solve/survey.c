@@ -60,7 +60,7 @@ static void row_features(const sptrsv_system *a, sptrsv_features *f)
 {
     const double one = 0x1p32; /* of the distances */
     int64_t squares = 0, distance = 0, bandwidth = 0, most = 0;
-#pragma omp parallel for schedule(static) reduction(+ : squares, distance) reduction(max : bandwidth, most)
+#pragma omp parallel for schedule(static) reduction(+ : squares, distance) reduction(max : bandwidth, most) if (a->n > 100000)
     for (int64_t row = 0; row < a->n; row++) {
         int64_t k = a->count[row] + 1;
         squares += k * k;

@@ -106,16 +106,37 @@ hu_status sptrsv_scheme_parse(const char *text, sptrsv_scheme *scheme, hu_error 
 
 /* ---- printing --------------------------------------------------------------------------------------------------- */
 
+const char *sptrsv_kind_word(sptrsv_kind kind)
+{
+    static const char *const words[] = {"serial", "level", "barrier", "task", "grid"};
+    return words[kind];
+}
+
+const char *sptrsv_node_word(sptrsv_node node)
+{
+    static const char *const words[] = {"row", "chain", "block"};
+    return words[node];
+}
+
+const char *sptrsv_tile_word(sptrsv_tile tile)
+{
+    return tile == SPTRSV_TILE_LINE ? "line" : "slab";
+}
+
 void sptrsv_scheme_print(const sptrsv_scheme *s, char *ret_text, size_t size)
 {
-    static const char *const kinds[] = {"serial", "level", "barrier", "task", "grid"};
-    static const char *const nodes[] = {"row", "chain", "block"};
-    snprintf(ret_text, size, "kind:%s,arith:%s,node:%s,rows:%d,merge:%d,index:%d,super:%d,fat:%d,rhs:%d,tile:%s", kinds[s->kind],
-             s->arith == SPTRSV_FOLD ? "fold" : "divide", nodes[s->node], s->rows, s->merge, s->index, s->super, s->fat, s->rhs,
-             s->tile == SPTRSV_TILE_LINE ? "line" : "slab");
+    snprintf(ret_text, size, "kind:%s,arith:%s,node:%s,rows:%d,merge:%d,index:%d,super:%d,fat:%d,rhs:%d,tile:%s", sptrsv_kind_word(s->kind),
+             s->arith == SPTRSV_FOLD ? "fold" : "divide", sptrsv_node_word(s->node), s->rows, s->merge, s->index, s->super, s->fat, s->rhs,
+             sptrsv_tile_word(s->tile));
 }
 
 const char *sptrsv_precision_name(sptrsv_precision precision)
 {
     return precision == SPTRSV_F64 ? "f64" : precision == SPTRSV_F32 ? "f32" : "mixed";
+}
+
+bool sptrsv_scheme_equal(const sptrsv_scheme *a, const sptrsv_scheme *b)
+{
+    return a->kind == b->kind && a->arith == b->arith && a->node == b->node && a->rows == b->rows && a->merge == b->merge && a->index == b->index &&
+           a->super == b->super && a->fat == b->fat && a->rhs == b->rhs && a->tile == b->tile;
 }

@@ -15,3 +15,4 @@ libcommon_la_SOURCES += \
 libcommon_la_SOURCES += lib/base/crc32c.c lib/base/crc32c.h
 libcommon_la_SOURCES += lib/base/number.c lib/base/number.h
 libcommon_la_SOURCES += lib/base/number.c lib/base/number.h
+libcommon_la_SOURCES += lib/base/share.c lib/base/share.h

@@ -9,8 +9,8 @@
 
 hu_status common_device(const hu_common *common, hu_error *err)
 {
-    hu_device device;
-    return hu_device_pick(common->device, false, &device, err);
+    hu_gpu *none;
+    return hu_device_pick(common->device, false, &none, err);
 }
 
 hu_status common_model(const char *path, hu_model **ret_model, hu_error *err)

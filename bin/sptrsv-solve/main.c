@@ -508,10 +508,10 @@ int main(int argc, char **argv)
     options o;
     tally t = {0};
     hu_error err = HU_ERROR_NONE;
-    hu_device device;
+    hu_gpu *gpu;
     hu_output *outs[3] = {NULL, NULL, NULL}; /* the result, L, U */
     options_parse(argc, argv, &o);
-    if (hu_device_pick(o.common.device, false, &device, &err)) return hu_exit(&err, NULL);
+    if (hu_device_pick(o.common.device, false, &gpu, &err)) return hu_exit(&err, NULL);
     if (o.mode != MODE_FACTOR && hu_output_open(o.common.output, &outs[0], &err)) return hu_exit(&err, NULL);
     switch (o.mode) {
     case MODE_SOLVE: run_solve(&o, &t, outs[0], &err); break;

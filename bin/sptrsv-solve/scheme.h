@@ -24,6 +24,10 @@
 
 #include "base/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum { SPTRSV_SERIAL, SPTRSV_LEVEL, SPTRSV_BARRIER, SPTRSV_TASK, SPTRSV_GRID } sptrsv_kind;
 typedef enum { SPTRSV_FOLD, SPTRSV_DIVIDE } sptrsv_arith;
 typedef enum { SPTRSV_NODE_ROW, SPTRSV_NODE_CHAIN, SPTRSV_NODE_BLOCK } sptrsv_node;
@@ -53,4 +57,7 @@ hu_status sptrsv_scheme_parse(const char *text, sptrsv_scheme *scheme, hu_error 
 /* The full text of a scheme, which reads back to it; also the scheme column of --bench and --report. */
 void sptrsv_scheme_print(const sptrsv_scheme *scheme, char *ret_text, size_t size);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,9 +1,8 @@
 // test_simt.cpp: the emulator finds one planted fault of each kind at its place, and is silent about sound kernels, under many seeds.
 #include "cuda_runtime.h"
 #include "faults.h"
+#include "simt_test.h"
 
-#include <check.h>
-#include <cstdlib>
 #include <numeric>
 
 using simt::kind;
@@ -28,22 +27,7 @@ template <class T> struct buffer { // device memory, from and to a vector
 };
 template <class T> buffer<T> zeros(size_t n) { return buffer<T>(std::vector<T>(n)); }
 
-void configure(uint64_t seed, unsigned resident = 1)
-{
-    simt::options o;
-    o.seed = seed;
-    o.resident = resident;
-    o.shuffle_blocks = resident > 1;
-    o.preempt = resident > 1 ? 8 : 0;
-    o.races = true;
-    simt::configure(o);
-    simt::clear_findings();
-}
-
-void want_none()
-{
-    for (const auto &f : simt::findings()) ck_abort_msg("a false alarm: %s", simt::describe(f).c_str());
-}
+void configure(uint64_t seed, unsigned resident = 1) { ::configure(seed, resident, true); }
 
 bool found(kind what)
 {
@@ -296,9 +280,5 @@ int main()
     tcase_add_test(c, blocks_that_wait);
     tcase_add_test(c, runtime);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

@@ -32,6 +32,10 @@ libsptrsv_la_SOURCES += bin/sptrsv-solve/plan.c bin/sptrsv-solve/plan_private.h
 libsptrsv_la_SOURCES += bin/sptrsv-solve/complex_pair.h
 SPTRSV_KERNELS += bin/sptrsv-solve/kernel.c bin/sptrsv-solve/kernel_body.h bin/sptrsv-solve/kernel_panel.h
 libsptrsv_la_SOURCES += bin/sptrsv-solve/rule.c
+libsptrsv_la_SOURCES += bin/sptrsv-solve/survey.c bin/sptrsv-solve/survey.h
+libsptrsv_la_SOURCES += bin/sptrsv-solve/candidates.c bin/sptrsv-solve/candidates.h
+libsptrsv_la_SOURCES += bin/sptrsv-solve/choice.c bin/sptrsv-solve/choice.h
+libsptrsv_la_SOURCES += bin/sptrsv-solve/scheme_table.c bin/sptrsv-solve/scheme_table.h
 
 libsptrsv_la_SOURCES += bin/sptrsv-solve/product.c bin/sptrsv-solve/product.h bin/sptrsv-solve/krylov_kernel.h
 SPTRSV_KERNELS += bin/sptrsv-solve/krylov_kernel.c

@@ -10,3 +10,5 @@ libcommon_la_SOURCES += lib/base/progress.c lib/base/progress.h
 libcommon_la_SOURCES += lib/base/crc32c.c lib/base/crc32c.h
 libcommon_la_SOURCES += lib/base/number.c lib/base/number.h
 libcommon_la_SOURCES += lib/base/keys.c lib/base/keys.h
+libcommon_la_SOURCES += lib/base/number.c lib/base/number.h
+libcommon_la_SOURCES += lib/base/share.c lib/base/share.h

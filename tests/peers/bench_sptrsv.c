@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "bench.h"
+#include "bench_choice.h"
 #include "factor.h"
 #include "generate.h"
 #include "io/mtx.h"
@@ -20,6 +21,7 @@
 #include "krylov.h"
 #include "peers.h"
 #include "plan.h"
+#include "survey.h"
 
 #include <math.h>
 #include <spawn.h>
@@ -283,7 +285,7 @@ static sptrsv_plan *plan_of(const sptrsv_system *system, sptrsv_precision precis
     hu_error err = HU_ERROR_NONE;
     sptrsv_scheme scheme;
     sptrsv_plan *plan = NULL;
-    if (sptrsv_scheme_by_rule(system, precision, hu_threads(), !no_grid, &scheme, &err)) stop(&err);
+    if (sptrsv_scheme_by_rule(system, hu_threads(), !no_grid, &scheme, &err)) stop(&err);
     if (getenv("HU_SCHEME") && sptrsv_scheme_parse(getenv("HU_SCHEME"), &scheme, &err)) stop(&err);
     if (sptrsv_plan_new(system, &scheme, precision, hu_threads(), &plan, &err)) stop(&err);
     return plan;
@@ -913,7 +915,6 @@ static void bar_pcg(bench *run)
 
 static void bar_absent(bench *run)
 {
-    bench_skip(run, "P10", "model against exhaustive search", "the scheme model");
     bench_skip(run, "P14", "GPU", "the GPU back end");
 }
 
@@ -924,7 +925,7 @@ static const struct {
     const char *bars[3];
 } groups[] = {{bar_grid7, {"P1", "P1'", "P7"}}, {bar_grid27, {"P2"}}, {bar_grid5, {"P3"}},      {bar_general, {"P4"}},
               {bar_never_worse, {"P5"}},        {bar_chain, {"P6"}},  {bar_many, {"P8"}},       {bar_analysis, {"P9"}},
-              {bar_reader, {"P11"}},            {bar_command, {"P12", "P15"}}, {bar_pcg, {"P13"}}, {bar_absent, {"P10", "P14"}}};
+              {bar_reader, {"P11"}},            {bar_command, {"P12", "P15"}}, {bar_pcg, {"P13"}}, {bar_choice, {"P10"}}, {bar_absent, {"P14"}}};
 
 static bool group_has(size_t g, const char *bar)
 {

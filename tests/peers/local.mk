@@ -2,10 +2,11 @@
 PEER_FLAGS = -O3 -march=native
 EXTRA_PROGRAMS += bench_sptrsv
 bench_sptrsv_SOURCES = tests/peers/bench_sptrsv.c tests/peers/bench.c tests/peers/bench.h tests/peers/peers.h tests/peers/peers_sptrsv.cpp
-bench_sptrsv_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/tools -I$(srcdir)/tests/peers -I$(srcdir)/bin/sptrsv-solve $(PEER_EIGEN_CFLAGS) $(PEER_RSB_CFLAGS)
+bench_sptrsv_SOURCES += tests/peers/bench_choice.c tests/peers/bench_choice.h
+bench_sptrsv_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/perf-predict -I$(srcdir)/tests/tools -I$(srcdir)/tests/peers -I$(srcdir)/bin/sptrsv-solve $(PEER_EIGEN_CFLAGS) $(PEER_RSB_CFLAGS)
 bench_sptrsv_CFLAGS = $(AM_CFLAGS) $(PEER_FLAGS)
 bench_sptrsv_CXXFLAGS = -std=c++17 $(PEER_FLAGS) $(OPENMP_CXXFLAGS)
-bench_sptrsv_LDADD = libsptrsv.la libgenerate.la $(HU_LIBS) $(PEER_CXSPARSE_LIBS) $(PEER_RSB_LIBS)
+bench_sptrsv_LDADD = libsptrsv.la libperfpredict.la libgenerate.la $(HU_LIBS) $(PEER_CXSPARSE_LIBS) $(PEER_RSB_LIBS)
 if HU_PEER_PETSC
 EXTRA_PROGRAMS += peers_petsc
 peers_petsc_SOURCES = tests/peers/peers_petsc.c

@@ -37,7 +37,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int index)
     std::strcpy(p->name, "emulator");
     p->totalGlobalMem = simt::device_memory_left();
     p->sharedMemPerBlock = 48 << 10, p->sharedMemPerBlockOptin = 227 << 10, p->sharedMemPerMultiprocessor = 228 << 10;
-    p->major = 9, p->multiProcessorCount = 4, p->maxThreadsPerMultiProcessor = 2048, p->l2CacheSize = 50 << 20;
+    p->major = 9, p->multiProcessorCount = 2, p->maxThreadsPerMultiProcessor = 512, p->l2CacheSize = 50 << 20;
     p->warpSize = 32, p->maxThreadsPerBlock = 1024, p->regsPerMultiprocessor = 65536;
     return cudaSuccess;
 }

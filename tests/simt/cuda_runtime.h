@@ -46,7 +46,7 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
 template <class F> cudaError_t cudaFuncSetAttribute(F *, cudaFuncAttribute, int) { return cudaSuccess; }
 template <class F> cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, F *, int block_size, size_t)
 {
-    *blocks = block_size > 0 && block_size <= 1024 ? 2048 / block_size : 0;
+    *blocks = block_size > 0 && block_size <= 1024 ? (block_size < 512 ? 512 / block_size : 1) : 0; // small, so that grids are larger than it
     return cudaSuccess;
 }
 

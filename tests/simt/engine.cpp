@@ -496,6 +496,7 @@ void try_warp(fibre *f)
         fibre *g = f->mask >> l & 1 ? lane_of(b, f->linear / 32, l) : nullptr;
         if (!g || g->now == state::done) continue;
         if (g->now != state::warp) return;
+        if (!(g->mask >> (f->linear % 32) & 1)) return; // it waits for others, and may come here afterwards
         if (g->mask != f->mask || g->payload->op != f->payload->op) {
             report(kind::warp, f, f->place, "lane " + std::to_string(l) + " of the mask does another warp operation, at " + source_line(g->place));
             E.cut = true;

@@ -95,6 +95,16 @@ __global__ void mixed_warp_operations(int *x)
     x[threadIdx.x] = v;
 }
 
+// Sound: groups of 8 lanes sum by themselves, at their own pace, and then the whole warp meets.
+__global__ void groups_then_warp(const int *x, int *sum)
+{
+    int group = int(threadIdx.x / 8), v = x[threadIdx.x];
+    for (int turn = 0; turn < group; turn++)
+        for (int by = 4; by > 0; by /= 2) v += __shfl_xor_sync(0xffu << (8 * group), v, by);
+    int first = __shfl_sync(0xffffffffu, v, 31);
+    sum[threadIdx.x] = first;
+}
+
 template <bool sync> __global__ void warp_exchange(int *x)
 {
     HU_SHARED(int, slot, [32]);
@@ -174,6 +184,7 @@ void launch_warp_sum(bool whole, const float *x, float *sum, int warps)
     else HU_LAUNCH((warp_sum<false>), warps, 32, 0, nullptr, x, sum);
 }
 void launch_mixed_warp_operations(int *x) { HU_LAUNCH(mixed_warp_operations, 1, 32, 0, nullptr, x); }
+void launch_groups_then_warp(const int *x, int *sum) { HU_LAUNCH(groups_then_warp, 1, 32, 0, nullptr, x, sum); }
 void launch_warp_exchange(bool sync, int *x)
 {
     if (sync) HU_LAUNCH((warp_exchange<true>), 1, 32, 0, nullptr, x);

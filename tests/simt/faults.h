@@ -14,6 +14,7 @@ void launch_load_vector(const float *x, float *y, int skip);
 void launch_count(bool atomic, const int *key, int *histogram, int n);
 void launch_warp_sum(bool whole, const float *x, float *sum, int warps);
 void launch_mixed_warp_operations(int *x);
+void launch_groups_then_warp(const int *x, int *sum);
 void launch_warp_exchange(bool sync, int *x);
 void launch_warp_words(const int *x, unsigned *out);
 void launch_chain(handover how, const int *value, int *total, int *flag, int *ticket, int blocks);

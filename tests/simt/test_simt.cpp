@@ -179,6 +179,11 @@ START_TEST(warps)
         launch_mixed_warp_operations(y.p);
         want_only(kind::warp, "mixed_warp_operations");
         configure(seed);
+        buffer<int> ones(std::vector<int>(32, 1));
+        launch_groups_then_warp(ones.p, y.p);
+        want_none();
+        ck_assert(y.get() == std::vector<int>(32, 8 * 8 * 8));
+        configure(seed);
         launch_warp_exchange(true, y.p);
         want_none();
         ck_assert_int_eq(y.get()[3], 28);

@@ -48,8 +48,8 @@ static int find_input(const sptrsv_input inputs[SPTRSV_INPUTS], const char *name
 
 static hu_status check_model(const hu_model *model, const char *path, hu_error *err)
 {
-    if (strcmp(model->target, "relative") != 0)
-        return hu_fail(err, HU_INPUT, "%s: is a model of %s, not of relative, the column of sptrsv-solve --bench", path, model->target);
+    if (strcmp(model->target, "cost") != 0)
+        return hu_fail(err, HU_INPUT, "%s: is a model of %s, not of cost, the column of sptrsv-solve --bench", path, model->target);
     sptrsv_input inputs[SPTRSV_INPUTS]; /* of anything: for their names */
     const sptrsv_survey any = {.threads = 1};
     const sptrsv_scheme scheme = {.rows = 1, .index = 32, .rhs = 1};
@@ -87,16 +87,19 @@ static double value_of(const hu_feature *feature, const sptrsv_input *input)
 
 /* ---- the choice ------------------------------------------------------------------------------------------------- */
 
-static const double gain_wanted = 1.10; /* of the model's choice over the rule's, for the rule's to be given up */
+static const double gain_wanted = 1.05; /* of the model's choice over the rule's, for the rule's to be given up */
 
-/* Of a model's features, those that describe the system: whether they are within what training had. */
+/* What a model cannot stretch to: other numbers of threads and right-hand sides, other words, larger systems than those of its training. Other features may lie
+ * outside of what training had, as its trees then go by the rest. */
 static const char *foreign_input(const hu_model *model, const int *place, const sptrsv_input inputs[SPTRSV_INPUTS])
 {
+    enum { N = 0, NNZ = 1 };
     for (int32_t f = 0; f < model->features; f++) {
         const hu_feature *feature = &model->feature[f];
         double v = value_of(feature, &inputs[place[f]]);
-        bool within = isnan(v) ? feature->missing > 0 : feature->level_count > 0 || (v >= feature->least && v <= feature->most);
-        if (place[f] < SPTRSV_SYSTEM_INPUTS && !within) return feature->name;
+        bool is_size = place[f] == N || place[f] == NNZ, is_setting = place[f] >= SPTRSV_FEATURES && place[f] < SPTRSV_SYSTEM_INPUTS;
+        bool too_much = feature->level_count == 0 && v > feature->most, too_little = feature->level_count == 0 && v < feature->least;
+        if ((is_size && too_much) || (is_setting && (isnan(v) || too_much || too_little))) return inputs[place[f]].name;
     }
     return NULL;
 }
@@ -130,7 +133,7 @@ static hu_status room_for(sptrsv_choice *c, sptrsv_input (**ret_inputs)[SPTRSV_I
 static const char *why_not_asked(const sptrsv_survey *survey, bool is_complex)
 {
     if (is_complex) return "the system is complex";
-    return survey->is_small ? "a solve is so short that no choice would gain what it costs" : NULL;
+    return survey->is_short ? "a solve is so short that no choice would gain what it costs" : NULL;
 }
 
 hu_status sptrsv_choose(const hu_model *model, const sptrsv_survey *survey, bool is_complex, sptrsv_precision precision, int columns, sptrsv_choice *c,

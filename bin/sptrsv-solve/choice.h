@@ -1,6 +1,6 @@
 /* choice.h: a scheme chosen by a learned model.
  *
- * A model (lib/learn/model.h, as perf-predict train writes it) predicts what a candidate takes, as a multiple of the naive loop's time, from what describes it:
+ * A model (lib/learn/model.h, as perf-predict train writes it) predicts the cost of a candidate, its time as a multiple of the naive loop's but at most 1, from what describes it:
  * the columns of --bench that are inputs. After AG-SpTRSV's learned model (ACM TACO 2024), which classifies 630 schemes of a GPU by ten features; here one model
  * of the time of any scheme on a CPU, for which the rule's estimates are features too.
  *
@@ -28,7 +28,7 @@ void sptrsv_inputs_of(const sptrsv_survey *survey, sptrsv_precision precision, i
 
 extern const char sptrsv_model_file[]; /* the model that comes with the program, for hu_share_find() */
 
-/* Reads a model and checks that it can serve: a damaged one, one of another target than `relative` and one with a feature that is no input are
+/* Reads a model and checks that it can serve: a damaged one, one of another target than `cost` and one with a feature that is no input are
  * HU_INPUT; the message names the feature. Free with hu_model_free(). */
 hu_status sptrsv_model_read(const char *path, hu_model **ret_model, hu_error *err);
 

@@ -182,7 +182,7 @@ static hu_status ask_model(const options *o, const sptrsv_system *system, const 
 {
     hu_model *model = NULL;
     char path[sizeof ret_choice->model] = "";
-    bool is_needless = !o->model && (survey->is_small || system->is_complex);
+    bool is_needless = !o->model && (survey->is_short || system->is_complex);
     if (!is_needless && open_model(o, &model, path, sizeof path, err)) return err->status;
     if (model || is_needless) sptrsv_choose(model, survey, system->is_complex, o->precision, o->columns, ret_choice, err);
     if (model) memcpy(ret_choice->model, path, sizeof path);
@@ -448,7 +448,7 @@ static hu_status run_on_plan(const options *o, tally *t, hu_output *out, hu_erro
     work w = {0};
     if (make_system(o, t, &w, err)) goto cleanup;
     if (o->mode == MODE_BENCH) {
-        const sptrsv_bench_options wanted = {o->precision, hu_threads(), o->columns, o->space, o->repetitions};
+        const sptrsv_bench_options wanted = {o->precision, hu_threads(), o->columns, o->space, o->grid != GRID_OFF, o->repetitions};
         sptrsv_bench(w.system, display_name(o->matrix), &wanted, out, err);
         goto cleanup;
     }

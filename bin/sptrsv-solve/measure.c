@@ -30,7 +30,7 @@ static void solve_naively(const sptrsv_system *a, const double *b, double *x)
 
 /* ---- timing ----------------------------------------------------------------------------------------------------- */
 
-enum { MOST_SAMPLES = 1000 };
+enum { MOST_SAMPLES = 1000, LEAST_GOOD = 3 };
 static const double SHORTEST_SAMPLE = 20e-6; /* seconds; well above what reading the clock costs */
 
 /* What is solved: `columns` right-hand sides of ones, row by row, in the scalar of the plan. */
@@ -73,21 +73,25 @@ static hu_status solve_once(const work *w, hu_error *err)
 /* Times one solve after another as sptrsv_measure() says. */
 static hu_status sample(const work *w, int repetitions, double seconds, sptrsv_time *ret_time, hu_error *err)
 {
-    double samples[MOST_SAMPLES], least = INFINITY;
+    double good[MOST_SAMPLES], disturbed[MOST_SAMPLES];
     if (solve_once(w, err)) return err->status; /* the first one touches the pages and wakes the threads */
     double start = hu_clock_wall();
     if (solve_once(w, err)) return err->status;
     double first = hu_clock_wall() - start, begin = hu_clock_wall();
-    int n = 0, batch = first > SHORTEST_SAMPLE ? 1 : (int)(SHORTEST_SAMPLE / (first > 1e-8 ? first : 1e-8)) + 1;
+    int n = 0, bad = 0, batch = first > SHORTEST_SAMPLE ? 1 : (int)(SHORTEST_SAMPLE / (first > 1e-8 ? first : 1e-8)) + 1;
     do {
+        int64_t before = hu_clock_preemptions();
         start = hu_clock_wall();
         for (int i = 0; i < batch; i++)
             if (solve_once(w, err)) return err->status;
-        samples[n] = (hu_clock_wall() - start) / batch;
-        if (samples[n] < least) least = samples[n];
-        n++;
-    } while (n < MOST_SAMPLES && (n < repetitions || (hu_clock_wall() - begin < seconds && n < 10 * repetitions)));
-    *ret_time = (sptrsv_time){hu_clock_median(samples, n), least, n};
+        double seconds_a_solve = (hu_clock_wall() - start) / batch;
+        if (hu_clock_preemptions() == before) good[n++] = seconds_a_solve;
+        else if (bad < MOST_SAMPLES) disturbed[bad++] = seconds_a_solve;
+    } while (n < MOST_SAMPLES && n + bad < 10 * repetitions && (n < repetitions || hu_clock_wall() - begin < seconds));
+    if (n < LEAST_GOOD)
+        for (int i = 0; i < bad && n < MOST_SAMPLES; i++) good[n++] = disturbed[i];
+    double median = hu_clock_median(good, n); /* sorts */
+    *ret_time = (sptrsv_time){median, good[0], n};
     return HU_OK;
 }
 

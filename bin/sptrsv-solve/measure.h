@@ -13,7 +13,8 @@ typedef struct {
 } sptrsv_time;
 
 /* Solves with `columns` right-hand sides of ones until both `repetitions` samples and `seconds` are reached (whichever is later, but no
- * more than ten times the repetitions). Solves shorter than the clock can tell are timed in batches. */
+ * more than ten times the repetitions). Solves shorter than the clock can tell are timed in batches. Samples during which the kernel took a processor away are set
+ * aside, unless fewer than three others remain. */
 hu_status sptrsv_measure(const sptrsv_plan *plan, const sptrsv_system *system, int columns, int repetitions, double seconds, sptrsv_time *ret_time,
                          hu_error *err);
 

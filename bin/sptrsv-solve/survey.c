@@ -17,6 +17,7 @@
 const char *const sptrsv_feature_names[SPTRSV_FEATURES] = {
     "n",      "nnz",          "mean_row",  "max_row",   "cov_row", "mean_level", "max_level", "cov_level", "dep_dist", "levels",
     "diagonals", "bandwidth", "is_grid",   "bytes_l2",  "bytes_l3", "carry",     "block",     "change",    "scattered", "block_levels",
+    "nx",     "ny",           "nz",        "neighbours", "dof",
     "natural_s", "sorted",    "blocks",    "shared",    "chains32", "chains256", "line",      "slab"};
 
 /* What rows cost, in seconds of one Zen 4 core; their ratios matter, not their values. */
@@ -222,8 +223,14 @@ static hu_status look_for_grid(const sptrsv_system *a, int threads, sptrsv_surve
     bool is_grid = false;
     if (a->is_complex) return HU_OK;
     if (sptrsv_grid_detect(a, NULL, &is_grid, &shape, NULL, err)) return err->status;
-    s->f.is_grid = is_grid;
-    if (!is_grid || shape.neighbours == 0) return HU_OK; /* a diagonal matrix has no indices to spare */
+    if (!is_grid) return HU_OK;
+    s->f.is_grid = 1;
+    s->f.nx = shape.nx;
+    s->f.ny = shape.ny;
+    s->f.nz = shape.nz;
+    s->f.neighbours = shape.neighbours;
+    s->f.dof = shape.dof;
+    if (shape.neighbours == 0) return HU_OK; /* a diagonal matrix has no indices to spare */
     double line = sptrsv_grid_estimate(&shape, 1, &tile), all = sptrsv_grid_estimate(&shape, threads, &tile);
     s->f.line = line / s->f.natural_s;
     if (tile == SPTRSV_TILE_SLAB) s->f.slab = all / s->f.natural_s;
@@ -254,26 +261,28 @@ static hu_status look_at_levels(const sptrsv_system *a, int threads, bool chains
     return HU_OK;
 }
 
-bool sptrsv_too_small(double n, double natural_s)
+bool sptrsv_is_short(double natural_s)
 {
-    return n < SPTRSV_LEAST_GRID || natural_s < sptrsv_least_parallel / 4;
+    return natural_s < sptrsv_least_parallel / 4;
 }
 
 hu_status sptrsv_survey_of(const sptrsv_system *a, int threads, bool allow_grid, sptrsv_look look, sptrsv_survey *s, hu_error *err)
 {
-    *s = (sptrsv_survey){.threads = threads, .tile = SPTRSV_TILE_SLAB, .is_small = true};
+    *s = (sptrsv_survey){.threads = threads, .tile = SPTRSV_TILE_SLAB, .is_small = true, .is_short = true};
     sptrsv_features *f = &s->f;
     for (int k = 0; k < SPTRSV_FEATURES; k++) ((double *)f)[k] = NAN;
     f->n = (double)a->n;
     f->nnz = (double)(a->nnz + a->n);
-    f->is_grid = 0;
+    f->is_grid = f->nx = f->ny = f->nz = f->neighbours = f->dof = 0;
     sample_rows(a, f);
     f->natural_s = f->n * natural_row(f) + entry_time * (double)a->nnz * (f->block > sptrsv_dense_share ? 0.6 : 1);
     if (a->n == 0) return HU_OK;
-    if (allow_grid && (a->n >= SPTRSV_LEAST_GRID || look == SPTRSV_LOOK_ALL) && look_for_grid(a, threads, s, err)) return err->status;
-    s->is_small = sptrsv_too_small(f->n, f->natural_s);
-    if (look == SPTRSV_LOOK_RULE ? s->grid_wins || s->is_small : look == SPTRSV_LOOK_MODEL && s->is_small) return HU_OK;
-    s->is_complete = look != SPTRSV_LOOK_RULE;
+    s->is_short = sptrsv_is_short(f->natural_s);
+    s->is_small = a->n < SPTRSV_LEAST_GRID || s->is_short;
+    bool more = look == SPTRSV_LOOK_ALL || (look == SPTRSV_LOOK_MODEL && !s->is_short);
+    if (allow_grid && (a->n >= SPTRSV_LEAST_GRID || more) && look_for_grid(a, threads, s, err)) return err->status;
+    if (!more && (s->grid_wins || s->is_small || look == SPTRSV_LOOK_MODEL)) return HU_OK;
+    s->is_complete = more;
     if (s->is_complete) row_features(a, f);
     return look_at_levels(a, threads, s->is_complete, f, err);
 }

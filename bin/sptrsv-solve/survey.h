@@ -20,6 +20,7 @@ typedef struct {
                                                                * block, and that have another length than the row before */
     double scattered;                                         /* share of level sets' span that their own rows do not fill */
     double block_levels;                                      /* most level sets in a block of 2048 rows, of a sample; -1: too many to sort by */
+    double nx, ny, nz, neighbours, dof;                       /* of a grid; 0: it is none */
     double natural_s;                                         /* the rule's estimate of natural order on one thread: seconds of its yardstick core */
     double sorted, blocks, shared, chains32, chains256, line, slab; /* its other estimates as multiples of that: level sets and blocks on one thread;
                                                                      * tasks of rows, of chains of 32 and 256; grids by lines and in slabs */
@@ -35,13 +36,14 @@ typedef struct {
     sptrsv_features f;
     int threads;
     bool is_complete; /* every feature that can be had was looked at */
-    bool is_small;    /* a solve is so short that no choice gains what a longer analysis costs */
+    bool is_small;    /* too few rows, or too short a solve, for the rule to look at level sets */
+    bool is_short;    /* a solve is so short that no choice gains what a model costs */
     bool grid_wins;   /* the grid path is estimated to be quicker than one thread on rows with indices, */
     sptrsv_tile tile; /* with this tile */
 } sptrsv_survey;
 
-/* Whether a solve is that short, by the features n and natural_s. */
-bool sptrsv_too_small(double n, double natural_s);
+/* Whether a solve is that short, by the feature natural_s. */
+bool sptrsv_is_short(double natural_s);
 
 /* Cost: SPTRSV_LOOK_RULE at most four passes over the entries (and none where natural order or a grid is the answer); SPTRSV_LOOK_MODEL one more over the rows. */
 hu_status sptrsv_survey_of(const sptrsv_system *system, int threads, bool allow_grid, sptrsv_look look, sptrsv_survey *ret_survey, hu_error *err);

@@ -271,6 +271,19 @@ void hu_csr_symmetric_multiply(const hu_csr *lower, const double *x, double *ret
     }
 }
 
+double hu_backward_error(const double *r, const double *scale, int64_t n)
+{
+    double largest = 0, most = 0;
+    for (int64_t i = 0; i < n; i++) largest = fmax(largest, scale[i]);
+    if (isnan(largest) || isinf(largest)) return NAN;
+    const double least = 0x1p-33 * largest;
+    for (int64_t i = 0; i < n; i++) {
+        const double e = scale[i] > 0 ? fabs(r[i]) / fmax(scale[i], least) : 0;
+        if (!(e <= most)) most = e; /* NaN stays */
+    }
+    return most;
+}
+
 /* r = b - A x, *ret_error its componentwise size; scale: [n]. */
 static void residual(const hu_csr *a, const double *b, const double *x, double *r, double *scale, double *ret_error)
 {
@@ -295,12 +308,7 @@ static void residual(const hu_csr *a, const double *b, const double *x, double *
         r[i] -= sum;
         scale[i] += size;
     }
-    double most = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const double e = scale[i] > 0 ? fabs(r[i]) / scale[i] : 0;
-        if (!(e <= most)) most = e; /* NaN stays */
-    }
-    *ret_error = most;
+    *ret_error = hu_backward_error(r, scale, n);
 }
 
 hu_status hu_ldl_solve_refined(const hu_ldl *f, const hu_csr *lower, const double *b, double *ret_x, int most, double *work, double *ret_residual,

@@ -38,3 +38,10 @@ fuzz_model_SOURCES = tests/fuzz/fuzz_model.c
 fuzz_model_LDADD = $(HU_LIBS)
 fuzz_model_LDFLAGS = $(FUZZ_LINK)
 endif
+if HU_FUZZ
+FUZZ_TARGETS += fuzz_trace
+EXTRA_PROGRAMS += fuzz_trace
+fuzz_trace_SOURCES = tests/fuzz/fuzz_trace.c
+fuzz_trace_LDADD = $(HU_LIBS)
+fuzz_trace_LDFLAGS = $(FUZZ_LINK)
+endif

@@ -7,6 +7,7 @@
 #include "config.h"
 #include "bench_choice.h"
 #include "base/memory.h"
+#include "base/share.h"
 #include "choice.h"
 #include "table.h"
 
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What scripts/train-sptrsv trains by and how. */
+/* How the model that comes with the program was trained. */
 static hu_model_options training = HU_MODEL_DEFAULTS;
 
 static void must(hu_status status, hu_error *err)
@@ -31,7 +32,7 @@ static void must(hu_status status, hu_error *err)
 
 typedef struct {
     hu_csv_table *csv;
-    hu_frame *frame; /* the columns that are inputs, and relative */
+    hu_frame *frame; /* the columns that are inputs, and cost */
     int64_t matrix, rule, of_best;
     int64_t input[SPTRSV_INPUTS]; /* columns */
     sptrsv_input names[SPTRSV_INPUTS];
@@ -48,7 +49,7 @@ static void read_runs(const char *path, const char *inputs, runs *r)
     hu_error err = HU_ERROR_NONE;
     hu_source *source;
     hu_csv_options csv = HU_CSV_DEFAULTS;
-    table_options o = {.target = "relative", .take = inputs, .csv = HU_CSV_DEFAULTS};
+    table_options o = {.target = "cost", .take = inputs, .csv = HU_CSV_DEFAULTS};
     csv.comment = o.csv.comment = '#';
     must(hu_source_open(path, ".csv", &source, &err), &err);
     must(table_read(source, &o, &r->frame, &err), &err);
@@ -135,7 +136,7 @@ static void score_group(const runs *r, const hu_model *model, int64_t from, int6
     const char *foreign = "";
     int n = to - from < MOST ? (int)(to - from) : MOST, pick = 0;
     for (int i = 0; i < n; i++) inputs_at(r, from + i, inputs[i]);
-    if (!sptrsv_too_small(inputs[0][0].number, inputs[0][offsetof(sptrsv_features, natural_s) / sizeof(double)].number)) pick = sptrsv_rank(model, inputs, n, predictions, &foreign);
+    if (!sptrsv_is_short(inputs[0][offsetof(sptrsv_features, natural_s) / sizeof(double)].number)) pick = sptrsv_rank(model, inputs, n, predictions, &foreign);
     double chosen = of_best[from + pick], rule = of_best[from];
     s->log_sum += log(chosen);
     s->rule_sum += log(rule);
@@ -162,7 +163,7 @@ static score score_family(const runs *r, int64_t first)
     hu_frame *frame = without_family(r, first);
     hu_model *model;
     score s = {.least = INFINITY};
-    must(hu_model_train(frame, "relative", &training, &model, NULL, NULL, &err), &err);
+    must(hu_model_train(frame, "cost", &training, &model, NULL, NULL, &err), &err);
     for (int64_t i = 0, to; i < r->csv->rows; i = to) {
         for (to = i + 1; to < r->csv->rows && !starts_group(r, to);) to++;
         if (same_family(r, i, first)) score_group(r, model, i, to, &s);
@@ -177,22 +178,35 @@ static score score_family(const runs *r, int64_t first)
 static const char *path_of_table(char *path, size_t size)
 {
     const char *told = getenv("HU_TABLE"), *sources = getenv("HU_SRC");
-    snprintf(path, size, "%s/share/sptrsv-schemes.csv.gz", sources ? sources : ".");
+    snprintf(path, size, "%s/share/sptrsv-schemes.csv.xz", sources ? sources : ".");
     return told && *told ? told : path;
 }
 
-static void read_training(void)
+/* Trains as the model that comes with the program was: the same inputs (*ret_inputs, a list), kind and options. */
+static void read_training(char *ret_inputs, size_t size)
 {
-    char kind[16] = "boost";
-    int trees = 250, depth = 6, leaf = 20;
-    if (getenv("HU_CHOICE")) sscanf(getenv("HU_CHOICE"), "%15s %d %d %d", kind, &trees, &depth, &leaf);
-    for (int k = 0; k < HU_MODEL_KINDS; k++)
-        if (strcmp(hu_model_kind_name((hu_model_kind)k), kind) == 0) training.kind = k;
-    training.log = 1;
-    training.forest.trees = trees;
-    training.forest.tree.depth = depth;
-    training.forest.tree.leaf = leaf;
+    hu_error err = HU_ERROR_NONE;
+    hu_model *model;
+    char path[4096], kind[16];
+    int trees, depth, leaf;
+    must(hu_share_find(sptrsv_model_file, path, sizeof path, &err), &err);
+    must(sptrsv_model_read(path, &model, &err), &err);
+    training.kind = model->kind;
+    training.log = model->is_log;
+    training.forest = model->options;
+    training.bag_auto = false;
     training.no_held_out = true;
+    if (getenv("HU_CHOICE") && sscanf(getenv("HU_CHOICE"), "%15s %d %d %d", kind, &trees, &depth, &leaf) == 4) {
+        for (int k = 0; k < HU_MODEL_KINDS; k++)
+            if (strcmp(hu_model_kind_name((hu_model_kind)k), kind) == 0) training.kind = k;
+        training.forest.trees = trees;
+        training.forest.tree.depth = depth;
+        training.forest.tree.leaf = leaf;
+    }
+    size_t used = 0;
+    for (int32_t f = 0; f < model->features && used < size; f++)
+        used += (size_t)snprintf(ret_inputs + used, size - used, "%s%s", f ? "," : "", model->feature[f].name);
+    hu_model_free(model);
 }
 
 void bar_choice(bench *run)
@@ -200,8 +214,9 @@ void bar_choice(bench *run)
     char path[4096];
     runs r = {0};
     score all = {.least = INFINITY};
-    read_training();
-    read_runs(path_of_table(path, sizeof path), getenv("HU_INPUTS"), &r);
+    char inputs[2048];
+    read_training(inputs, sizeof inputs);
+    read_runs(path_of_table(path, sizeof path), inputs, &r);
     for (int64_t i = 0; i < r.csv->rows; i++) {
         bool seen = false;
         for (int64_t k = 0; k < i && !seen; k++) seen = same_family(&r, k, i);

@@ -104,6 +104,16 @@ case_contradictions() {
 --symgs=0 L.mtx
 --tune=search:-1 L.mtx
 --tune=model! L.mtx
+--tune=rule --model=m.ppm L.mtx
+--scheme=kind:level --model=m.ppm L.mtx
+--plan=p --model=m.ppm L.mtx
+--plan=p --columns=2 L.mtx
+--pcg --columns=2 L.mtx
+--pcg --model=m.ppm L.mtx
+--bench --model=m.ppm L.mtx
+--space=ranked L.mtx
+--bench --space=few L.mtx
+--columns=0 L.mtx
 -k 3 L.mtx
 --refine=-1 L.mtx
 --rhs-format=xls L.mtx

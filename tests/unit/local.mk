@@ -6,4 +6,5 @@ include tests/unit/io.mk
 include tests/unit/sparse.mk
 include tests/unit/sptrsv.mk
 include tests/unit/tools.mk
+include tests/unit/trace.mk
 endif

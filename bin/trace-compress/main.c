@@ -1,0 +1,18 @@
+/* main.c: trace-compress, MPI traces: the list of its commands. */
+#include "config.h"
+#include "base/option.h"
+#include "commands.h"
+
+int main(int argc, char **argv)
+{
+    static const hu_command commands[] = {
+        {"record", "run an MPI program and record its calls", command_record},
+        {"env", "print the environment that makes a program record", command_env},
+        {"recover", "make a trace of what a killed run or a cut file left", command_recover},
+        {"merge", "make one trace of the spools of several nodes", command_merge},
+        {"compress", "make a trace small", command_compress},
+        {"decompress", "write a compressed trace event by event again", command_decompress},
+        {"cat", "print a trace as text or CSV", command_cat},
+    };
+    return hu_option_commands(argc, argv, commands, (int)(sizeof commands / sizeof *commands), "MPI traces recorded, compressed and read.");
+}

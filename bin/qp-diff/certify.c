@@ -60,8 +60,8 @@ bool certify_infeasible(const qp_problem *p, const double *y, double *ret_ray, h
         sum += support(z[j], p->lb[j], p->ub[j], &size);
         if (z[j] != 0) bounds = fmax(bounds, fabs(z[j] > 0 ? p->ub[j] : p->lb[j]));
     }
-    /* 1e-14 of the terms is rounding; what is left over must not matter for any x of 1e6 times the bounds' size */
-    return sum < -1e-13 * size && left * 1e6 * bounds <= -sum;
+    /* 1e-14 of the terms is rounding; what is left over must not matter for any x of 1e8 times the bounds' size */
+    return sum < -1e-13 * size && left * 1e8 * bounds <= -sum;
 }
 
 /* ---- unbounded ------------------------------------------------------------------------------------------------------- */
@@ -83,7 +83,9 @@ bool certify_unbounded(const qp_problem *p, const double *d, double *ret_ray, hu
     double *const bend = work, *const ar = work + n;
     qp_multiply(p->P, r, bend);
     qp_multiply(p->A, r, ar);
-    bool good = largest(bend, n) <= 1e-9 * -slope;
+    const double bent = largest(bend, n);
+    qp_multiply_abs(p->P, r, bend);
+    bool good = bent <= 1e-9 * -slope && bent <= 1e-7 * largest(bend, n); /* a P that is small beside q is no P that is zero */
     for (int64_t i = 0; i < m && good; i++)
         good = !(isfinite(p->u[i]) && ar[i] > 1e-9) && !(isfinite(p->l[i]) && ar[i] < -1e-9);
     hu_free(work);

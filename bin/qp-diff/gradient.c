@@ -98,12 +98,12 @@ static hu_status probe(active *a, bool in_x, bool in_y, double *ret_size, hu_err
         const double value = 2 * hu_random_uniform(&r) - 1;
         a->b[k] = (k < a->n ? in_x && a->side[k] == SIDE_NONE : in_y && a->side[k] != SIDE_NONE) ? value : 0;
     }
-    if (kkt_solve(a->k, a->b, a->d, 30, &residual, err)) return err->status;
+    if (kkt_solve(a->k, a->b, a->d, 0, &residual, err)) return err->status; /* refinement would blur what the shift does */
     *ret_size = largest(a->d, a->n + a->m);
     return HU_OK;
 }
 
-/* A solution that is large, and much smaller under a larger shift, shows a singular system. */
+/* A solution that is large, and smaller under a larger shift, shows a system that is singular, or too nearly so to tell (below 1e-7 of its scaled size). */
 static hu_status is_singular(active *a, bool in_x, bool in_y, bool *ret_singular, hu_error *err)
 {
     double size, shifted;
@@ -113,7 +113,7 @@ static hu_status is_singular(active *a, bool in_x, bool in_y, bool *ret_singular
     a->shift = 300 * shift;
     if (active_factor(a, err) || probe(a, in_x, in_y, &shifted, err)) return err->status;
     a->shift = shift;
-    *ret_singular = !(shifted > 0.1 * size);
+    *ret_singular = !(shifted > 0.5 * size);
     return active_factor(a, err);
 }
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const double SHIFT = 1e-9; /* static, of both diagonals */
-enum { REFINE = 6 };
+enum { REFINE = 6, PROVEN = 3 }; /* no certificate is looked for before the third step: a near start proves nothing */
 
 typedef struct {
     const qp_problem *p;
@@ -346,6 +346,15 @@ static hu_status step(ipm *c, double mu, double *ret_length, hu_error *err)
     return HU_OK;
 }
 
+/* Whether the multipliers or the point, or their last steps, prove that there is no solution. */
+static bool prove(const ipm *c, ipm_result *r, hu_error *err)
+{
+    ipm_state *s = c->s;
+    if (certify_infeasible(c->p, s->w + c->n, s->ray, err) || certify_infeasible(c->p, c->dw + c->n, s->ray, err)) r->outcome = IPM_INFEASIBLE;
+    else if (certify_unbounded(c->p, s->x, s->ray, err) || certify_unbounded(c->p, c->dv, s->ray, err)) r->outcome = IPM_UNBOUNDED;
+    return r->outcome != IPM_LIMIT || err->status;
+}
+
 static hu_status run(ipm *c, double eps, int most, ipm_result *r, hu_error *err)
 {
     ipm_state *s = c->s;
@@ -365,10 +374,7 @@ static hu_status run(ipm *c, double eps, int most, ipm_result *r, hu_error *err)
         const double mu = complementarity(c);
         hu_say(2, "%3d: objective %.10g, primal %.2e, dual %.2e, gap %.2e, mu %.2e, solve %.1e", r->iterations, now.objective, now.primal, now.dual, now.gap, mu, c->residual);
         if (best.residual <= eps && mu <= eps) r->outcome = IPM_SOLVED;
-        else if (certify_infeasible(c->p, s->w + n, s->ray, err)) r->outcome = IPM_INFEASIBLE;
-        else if (certify_unbounded(c->p, s->x, s->ray, err)) r->outcome = IPM_UNBOUNDED;
-        else if (r->iterations > 0 && certify_infeasible(c->p, c->dw + n, s->ray, err)) r->outcome = IPM_INFEASIBLE;
-        else if (r->iterations > 0 && certify_unbounded(c->p, c->dv, s->ray, err)) r->outcome = IPM_UNBOUNDED;
+        else if (r->iterations >= PROVEN && prove(c, r, err)) break;
         else if (!isfinite(now.residual) || idle >= 25) r->outcome = IPM_STALLED;
         if (err->status || r->outcome != IPM_LIMIT || r->iterations == most) break;
         if (step(c, mu, &length, err)) return err->status;

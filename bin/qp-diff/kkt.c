@@ -272,7 +272,7 @@ static void dense_apply(kkt *k, double *x)
 }
 
 /* r = b - K x, and its componentwise size. */
-static double dense_residual(kkt *k, const double *b, const double *x, double *r)
+static double dense_residual(kkt *k, const double *b, const double *x, double *r, double *ret_norm)
 {
     const hu_csr *P = k->p->P, *A = k->p->A;
     const int64_t n = k->n;
@@ -311,29 +311,26 @@ static double dense_residual(kkt *k, const double *b, const double *x, double *r
     }
     for (int64_t j = 0; j < n; j++)
         if (isinf(k->dx[j])) r[j] = 0;
-    return hu_backward_error(r, scale, n + k->m);
+    return hu_backward_error(r, scale, n + k->m, ret_norm);
 }
 
 static void dense_solve(kkt *k, const double *b, double *x, int most, double *ret_residual)
 {
     const int64_t count = k->n + k->m;
-    double *r = k->work, *best = k->work + count, least = INFINITY;
+    double *r = k->work, *best = k->work + count;
+    hu_refinement state = HU_REFINEMENT;
     memcpy(x, b, (size_t)count * sizeof *x);
     dense_apply(k, x);
     for (int step = 0;; step++) {
-        const double error = dense_residual(k, b, x, r);
-        const bool halves = error < 0.5 * least;
-        if (error < least) {
-            least = error;
-            memcpy(best, x, (size_t)count * sizeof *best);
-        }
-        if (!halves || step == most || error <= 0x1p-52) break;
+        double norm;
+        const double error = dense_residual(k, b, x, r, &norm);
+        if (!hu_refinement_goes_on(&state, error, norm, x, best, count) || step == most) break;
         dense_apply(k, r);
         for (int64_t c = 0; c < count; c++) x[c] += r[c];
     }
-    if (isfinite(least)) memcpy(x, best, (size_t)count * sizeof *best);
-    else memset(x, 0, (size_t)count * sizeof *x);
-    *ret_residual = isfinite(least) ? least : NAN;
+    *ret_residual = state.error;
+    if (isnan(state.error)) memset(x, 0, (size_t)count * sizeof *x);
+    else memcpy(x, best, (size_t)count * sizeof *best);
 }
 
 /* ---- choosing ---------------------------------------------------------------------------------------------------------- */

@@ -121,11 +121,17 @@ static bool has_finite(const double *x, int64_t n)
     return false;
 }
 
-hu_status result_add_problem(result *r, const qp_problem *p, hu_error *err)
+hu_status result_add_vectors(result *r, const qp_problem *p, hu_error *err)
 {
-    if (result_add_csr(r, "P", p->P, err) || result_add_array(r, "q", p->q, p->n, 1, p->n, err)) return err->status;
-    if (p->m > 0 && (result_add_csr(r, "A", p->A, err) || result_add_array(r, "l", p->l, p->m, 1, p->m, err) || result_add_array(r, "u", p->u, p->m, 1, p->m, err))) return err->status;
+    if (result_add_array(r, "q", p->q, p->n, 1, p->n, err)) return err->status;
+    if (p->m > 0 && (result_add_array(r, "l", p->l, p->m, 1, p->m, err) || result_add_array(r, "u", p->u, p->m, 1, p->m, err))) return err->status;
     if (has_finite(p->lb, p->n) && result_add_array(r, "lb", p->lb, p->n, 1, p->n, err)) return err->status;
     if (has_finite(p->ub, p->n) && result_add_array(r, "ub", p->ub, p->n, 1, p->n, err)) return err->status;
     return p->c0 != 0 ? result_add_array(r, "c0", &p->c0, 1, 1, 1, err) : HU_OK;
+}
+
+hu_status result_add_problem(result *r, const qp_problem *p, hu_error *err)
+{
+    if (result_add_csr(r, "P", p->P, err) || (p->m > 0 && result_add_csr(r, "A", p->A, err))) return err->status;
+    return result_add_vectors(r, p, err);
 }

@@ -27,6 +27,7 @@ hu_status result_add_csr(result *r, const char *name, const hu_csr *a, hu_error 
 
 /* All parts of a problem that are not their defaults. */
 hu_status result_add_problem(result *r, const qp_problem *p, hu_error *err);
+hu_status result_add_vectors(result *r, const qp_problem *p, hu_error *err); /* less P and A */
 
 /* A text member, to be written to *ret_out before the result is finished; the output stays the result's. */
 hu_status result_add_text(result *r, const char *name, hu_output **ret_out, hu_error *err);

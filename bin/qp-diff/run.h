@@ -23,6 +23,7 @@ typedef struct {
     unsigned wrt;
     double margin;
     const char *command;
+    uint64_t seed; /* of check */
 } run_options;
 
 #define RUN_DEFAULTS(name)                                                                                                                           \

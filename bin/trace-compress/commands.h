@@ -9,5 +9,9 @@ int command_merge(int argc, char **argv);
 int command_compress(int argc, char **argv);
 int command_decompress(int argc, char **argv);
 int command_cat(int argc, char **argv);
+int command_stat(int argc, char **argv);
+int command_matrix(int argc, char **argv);
+int command_verify(int argc, char **argv);
+int command_slice(int argc, char **argv);
 
 #endif

@@ -7,6 +7,8 @@ libtracecompress_la_SOURCES += bin/trace-compress/spool.c bin/trace-compress/spo
 libtracecompress_la_SOURCES += bin/trace-compress/convert.c bin/trace-compress/convert.h
 libtracecompress_la_SOURCES += bin/trace-compress/text.c bin/trace-compress/text.h
 
+libtracecompress_la_SOURCES += bin/trace-compress/traffic.c bin/trace-compress/traffic.h
+
 bin_PROGRAMS += trace-compress
 trace_compress_CPPFLAGS = $(libtracecompress_la_CPPFLAGS) -DPKGLIBDIR='"$(pkglibdir)"'
 trace_compress_LDADD = libtracecompress.la $(HU_LIBS)
@@ -16,6 +18,11 @@ trace_compress_SOURCES += bin/trace-compress/library.c bin/trace-compress/librar
 trace_compress_SOURCES += bin/trace-compress/record.c
 trace_compress_SOURCES += bin/trace-compress/recover.c
 trace_compress_SOURCES += bin/trace-compress/cat.c
+trace_compress_SOURCES += bin/trace-compress/stat.c
+trace_compress_SOURCES += bin/trace-compress/matrix.c
+trace_compress_SOURCES += bin/trace-compress/slice.c
+trace_compress_SOURCES += bin/trace-compress/verify.c
+trace_compress_SOURCES += bin/trace-compress/compare.c bin/trace-compress/compare.h
 trace_compress_SOURCES += bin/trace-compress/compress.c
 
 # The recorder stands alone: a shared object of its own, without OpenMP, sanitizers or libcommon, loaded into any program of MPICH.

@@ -9,6 +9,7 @@ TESTS += tests/pipe/samples.sh
 EXTRA_DIST += tests/pipe/samples.sh
 TESTS += tests/pipe/tune.sh
 EXTRA_DIST += tests/pipe/tune.sh
+EXTRA_DIST += tests/pipe/mpi/faults.c tests/pipe/mpi/skew.c tests/tools/mtz-read.pl
 EXTRA_DIST += tests/pipe/mpi/faults.c tests/tools/mtz-read.pl
 TESTS += tests/pipe/qp-diff.sh
 EXTRA_DIST += tests/pipe/qp-diff.sh

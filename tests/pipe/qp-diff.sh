@@ -280,7 +280,7 @@ case_same_bits_for_any_threads() {
 }
 
 case_limit_of_iterations() {
-    mat q 3 1 -1 -2 -3; mat A 2 3 1 1 1 1 -1 3; mat u 2 1 4 2; mat lb 3 1 0 0 0; mat ub 3 1 3 3 3; mat gx 3 1 1 1 1; problem
+    run 0 "$prog" gen --kind=random --n=30 -o p.tar
     run 12 "$prog" vjp --iterations=0 p.tar; says 'not solved after 0 iterations'; unpack; lacks dq; lacks x; status_is status limit
     run 0 "$prog" vjp p.tar
 }
@@ -288,6 +288,34 @@ case_limit_of_iterations() {
 case_report() {
     c13 -1 -1.5 1; problem
     run 0 "$prog" solve --report=r.csv p.tar; [[ $(column r.csv command) = solve && $(column r.csv problems) = 1 ]] || fail "no report"
+}
+
+# ---- generated problems and their checks: half of the rows and bounds in force, on both sides -------------------------------
+
+case_gen_kkt_solution_is_found() {
+    local density
+    for density in 1 0.05; do
+        run 0 "$prog" gen --kind=kkt --n=120 --density=$density --seed=3 -o p.tar; rm -rf g; mkdir g; tar xf p.tar -C g
+        run 0 "$prog" vjp p.tar; unpack
+        perl -e 'sub v { open my $f, "<", $_[0]; my @l = grep { !/^%/ } <$f>; shift @l; @l } for my $m ("x", "y") { my @a = v("g/$m.mtx"); my @b = v("r/$m.mtx"); for (0 .. $#a) { exit 1 if abs($a[$_] - $b[$_]) > 1e-9 } }' ||
+            fail "density $density: not the solution chosen"
+        perl -e 'exit !($ARGV[0] > 15 && $ARGV[1] > 5)' "$(column r/status.csv active_rows)" "$(column r/status.csv active_bounds)" || fail "next to nothing is in force"
+        cut -d, -f1,3 r/active.csv | sort -u >kinds; [[ $(wc -l <kinds) -eq 6 ]] || fail "not both sides of rows and bounds: $(tr '\n' ' ' <kinds)"
+    done
+}
+
+case_check() {
+    local kind path
+    for kind in kkt bpqp portfolio random; do
+        run 0 "$prog" gen --kind=$kind --n=40 --seed=2 -o p.tar
+        for path in sparse dense; do
+            run 0 "$prog" check --path=$path p.tar; unpack
+            [[ $(grep -c ',ok$' r/check.csv) -eq 7 ]] || fail "$kind: $(cat r/check.csv)"
+        done
+    done
+    run 2 "$prog" check --gy=x.csv p.tar
+    mat P 2 2 2 0 0 2; mat q 2 1 -1 1; mat lb 2 1 0 0; problem; run 0 "$prog" check p.tar; run 0 "$prog" check --seed=9 p.tar
+    run 0 "$prog" gen --seed=1 -o a.tar; run 0 "$prog" gen --threads=3 --seed=1 -o b.tar; same a.tar b.tar; run 2 "$prog" gen x; run 2 "$prog" gen --kind=y
 }
 
 # ---- QPS -------------------------------------------------------------------------------------------------------------------

@@ -380,6 +380,124 @@ case_times_within_the_error() {
     run 4 "$prog" compress t.mtz -o /dev/full
 }
 
+# entries FILE: rows, columns and values of a Matrix Market file, sorted.
+entries() { grep -v '^%' "$1" | tail -n +2 | sort; }
+
+case_matrix_has_its_closed_form() {
+    program ring
+    run 0 "$prog" record -o t.mtz -- mpiexec.mpich -n 4 "$program" 7
+    "$prog" compress t.mtz >s.mtz
+    local f
+    for f in t.mtz s.mtz; do
+        run 0 "$prog" matrix "$f"
+        head -1 out | grep -qx '%%MatrixMarket matrix coordinate integer general' || fail "$(head -1 out)"
+        [[ $(entries out | tr '\n' ';') == "1 2 28;2 3 28;3 4 28;4 1 28;" ]] || fail "$(cat out)"
+        run 0 "$prog" matrix --what=count <"$f"
+        [[ $(entries out | tr '\n' ';') == "1 2 7;2 3 7;3 4 7;4 1 7;" ]] || fail "$(cat out)"
+    done
+    program halo2d
+    run 0 "$prog" record -o t.mtz -- mpiexec.mpich -n 4 "$program" 5 8
+    run 0 "$prog" matrix --what=count t.mtz
+    [[ $(entries out | awk '{ n += $3 } END { print n }') -eq 40 ]] || fail "not 2 N (2 px py - px - py) messages"
+    program alltoallv
+    run 0 "$prog" record -o t.mtz -- mpiexec.mpich -n 3 "$program" 5
+    run 0 "$prog" matrix t.mtz
+    [[ -z $(entries out) ]] || fail "a collective counts as messages"
+    run 0 "$prog" matrix --coll=flat t.mtz
+    [[ $(entries out | tr '\n' ';') == "1 2 80;1 3 120;2 1 80;2 3 160;3 1 120;3 2 160;" ]] || fail "$(cat out)"
+}
+
+case_matrix_of_derived_types_and_nowhere() {
+    traced 2 types
+    run 0 "$prog" matrix t.mtz
+    [[ $(entries out | tr '\n' ';') == "1 2 48;2 1 48;" ]] || fail "$(cat out)"
+    traced 2 large
+    run 0 "$prog" matrix t.mtz
+    [[ -z $(entries out) ]] || fail "messages to MPI_PROC_NULL count"
+    traced 2 holes
+    run 0 "$prog" matrix --what=count t.mtz
+    [[ $(entries out | tr '\n' ';') == "1 2 2;2 1 2;" ]] || fail "persistent sends: $(cat out)"
+    traced 4 communicators
+    run 0 "$prog" stat --by=comm t.mtz
+    [[ $(tail -n +2 out | cut -d, -f1,2 | grep -c ',4$') -ge 4 ]] || fail "$(cat out)"
+}
+
+case_stat_adds_up() {
+    program workers
+    run 0 "$prog" record -o t.mtz -- mpiexec.mpich -n 3 "$program" 12
+    run 0 "$prog" stat t.mtz
+    grep -q '^MPI_Send,26,0,0,[0-9]*,26,96,0$' out || fail "$(cat out)"
+    grep -q '^MPI_Recv,26,0,0,[0-9]*,0,0,96$' out || fail "$(cat out)"
+    run 0 "$prog" stat --by=rank t.mtz
+    [[ $(column out calls) -gt 0 && $(wc -l <out) -eq 4 ]] || fail "$(cat out)"
+    grep -q '^0,0,1,0,' out || fail "$(cat out)"
+    run 0 "$prog" stat --by=size t.mtz
+    [[ $(tail -n +2 out | tr '\n' ';') == "0,0,2,0;4,7,24,96;" ]] || fail "$(cat out)"
+    traced 2 nested
+    run 0 "$prog" stat --by=rank t.mtz
+    [[ $(column out nested) -gt 0 ]] || fail "calls inside MPI are not counted"
+    run 2 "$prog" stat --by=colour t.mtz
+}
+
+case_verify_tells_traces_apart() {
+    program ring
+    run 0 "$prog" record -o a.mtz -- mpiexec.mpich -n 3 "$program" 7
+    run 0 "$prog" record -o b.mtz -- mpiexec.mpich -n 3 "$program" 8
+    run 0 "$prog" compress --time=none a.mtz -o s.mtz
+    run 0 "$prog" verify a.mtz s.mtz
+    grep -q '^bytes,84,84,0,0,within$' out || fail "$(cat out)"
+    run 1 "$prog" verify a.mtz b.mtz
+    says '7 metrics are outside'
+    grep -q '^calls:MPI_Isend,21,24,3,0,outside$' out || fail "$(cat out)"
+    grep -q '^channels,3,3,3,0,outside$' out || fail "$(cat out)"
+    printf 'metric,tolerance\nchannels,3\nbytes,0.2\nmessages,0.2\nrank_calls,9\ncalls:MPI_Isend,3\ncalls:MPI_Irecv,3\n' >tol.csv
+    run 1 "$prog" verify --tol=tol.csv a.mtz b.mtz
+    says '1 metrics are outside'
+    echo calls:MPI_Waitall,3 >>tol.csv
+    run 0 "$prog" verify --tol=tol.csv a.mtz b.mtz
+    echo 'a,b' >bad.csv
+    run 3 "$prog" verify --tol=bad.csv a.mtz b.mtz
+    says 'expected a column metric'
+    run 2 "$prog" verify a.mtz
+    run 4 "$prog" verify a.mtz absent.mtz
+}
+
+case_slices() {
+    program ring
+    run 0 "$prog" record -o t.mtz -- mpiexec.mpich -n 4 "$program" 30
+    run 0 "$prog" slice --ranks=1,3-3 t.mtz -o s.mtz
+    "$prog" cat t.mtz | grep '^[13] ' >want.txt
+    run 0 "$prog" cat s.mtz
+    same out want.txt
+    run 0 "$prog" slice --from=0 --to=1e8 t.mtz -o s.mtz
+    "$prog" cat t.mtz >want.txt
+    run 0 "$prog" cat s.mtz
+    same out want.txt
+    run 0 "$prog" slice --from=1e8 t.mtz -o s.mtz
+    run 0 "$prog" cat s.mtz
+    no_output
+    run 2 "$prog" slice --ranks=4 t.mtz
+    says 'there is no rank 4; the trace has ranks 0 to 3'
+    run 2 "$prog" slice --ranks=2-1 t.mtz
+    run 2 "$prog" slice --ranks=a t.mtz
+    "$prog" compress --time=none t.mtz >n.mtz
+    run 2 "$prog" slice --from=1 n.mtz
+    says 'has no times'
+}
+
+# A clock five seconds ahead and too fast: corrected, no message comes (much) before it was sent; the times themselves are kept.
+case_clocks_are_corrected() {
+    program ring
+    gcc -w -shared -fPIC "$HU_SRC/tests/pipe/mpi/skew.c" -o skew.so || skip "no compiler for the wrong clock"
+    mkdir spool
+    run 0 env MPITRACE_DIR="$PWD/spool" LD_PRELOAD="$HU_BUILD/libmpitrace.so:$PWD/skew.so" mpiexec.mpich -n 2 "$program" 200
+    run 0 "$prog" recover spool -o t.mtz
+    "$prog" cat t.mtz | perl -ane '
+        push @{$sent[$F[0]]}, $F[1] if $F[3] eq "MPI_Isend"; push @{$got[$F[0]]}, $F[1] + $F[2] if $F[3] eq "MPI_Waitall";
+        END { for my $r (0, 1) { for my $i (0 .. 199) { my $d = $got[1 - $r][$i] - $sent[$r][$i]; die "message $i of rank $r took $d ns\n" if $d < -5e6 || $d > 4e9; $n++ } } exit($? || $n != 400) }' ||
+        fail "the clocks are not corrected"
+}
+
 case_times_add_up() {
     program ring
     run 0 "$prog" record -o t.mtz -- mpiexec.mpich -n 2 "$program" 50

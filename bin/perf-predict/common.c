@@ -9,8 +9,7 @@
 
 hu_status common_device(const hu_common *common, hu_error *err)
 {
-    hu_gpu *none;
-    return hu_device_pick(common->device, false, &none, err);
+    return hu_device_cpu_only(common->device, err);
 }
 
 hu_status common_model(const char *path, hu_model **ret_model, hu_error *err)

@@ -80,8 +80,7 @@ int command_mul(int argc, char **argv)
     hu_common common;
     hu_error err = HU_ERROR_NONE;
     hu_output *out = NULL;
-    hu_device device;
     hu_option_parse(argc, argv, &own, &o, &common);
-    if (hu_device_pick(common.device, false, &device, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK) multiply(&o, out, &err);
+    if (hu_device_cpu_only(common.device, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK) multiply(&o, out, &err);
     return hu_exit(&err, out);
 }

@@ -45,3 +45,9 @@ hu_status hu_device_pick(const char *wanted, bool has_gpu_kernel, hu_gpu **ret_g
     if (!has_gpu_kernel) return hu_fail(err, HU_DEVICE, "--device=%s: this job has no GPU kernel; use --device=cpu or --device=auto", wanted);
     return hu_gpu_open(index, ret_gpu, err);
 }
+
+hu_status hu_device_cpu_only(const char *wanted, hu_error *err)
+{
+    hu_gpu *none;
+    return hu_device_pick(wanted, false, &none, err);
+}

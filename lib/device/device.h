@@ -9,4 +9,7 @@
  * back ends. HU_DEVICE with what to do where a GPU was asked for by name and cannot be had. */
 hu_status hu_device_pick(const char *wanted, bool has_gpu_kernel, hu_gpu **ret_gpu, hu_error *err);
 
+/* For a program or a job that has no GPU kernel: the same words about the same option. */
+hu_status hu_device_cpu_only(const char *wanted, hu_error *err);
+
 #endif

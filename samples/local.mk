@@ -9,3 +9,4 @@ EXTRA_DIST += samples/mpi/workers.c
 EXTRA_DIST += samples/mpi/alltoallv.c
 EXTRA_DIST += samples/mpi/polls.c
 EXTRA_DIST += samples/mpi/ring_f08.f90
+EXTRA_DIST += samples/tiles.txt samples/tiles-run

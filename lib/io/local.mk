@@ -14,4 +14,5 @@ libcommon_la_SOURCES += lib/io/mtx.c lib/io/mtx_write.c lib/io/mtx.h
 libcommon_la_SOURCES += lib/io/csv.c lib/io/csv.h lib/io/report.c lib/io/report.h
 libcommon_la_SOURCES += lib/io/matrix.c lib/io/matrix.h
 libcommon_la_SOURCES += lib/io/array.c lib/io/array.h
+libcommon_la_SOURCES += lib/io/journal.c lib/io/journal.h
 libcommon_la_SOURCES += lib/io/members.c lib/io/members.h

@@ -10,8 +10,7 @@
 
 hu_status common_device(const hu_common *common, hu_error *err)
 {
-    hu_device device;
-    return hu_device_pick(common->device, false, &device, err);
+    return hu_device_cpu_only(common->device, err);
 }
 
 void common_argument(const char **model, const char **input, const char *arg, struct argp_state *state)

@@ -12,8 +12,7 @@
 
 hu_status common_device(const hu_common *common, hu_error *err)
 {
-    hu_device device;
-    return hu_device_pick(common->device, false, &device, err);
+    return hu_device_cpu_only(common->device, err);
 }
 
 int common_widths(const struct argp_state *state, char *arg, int64_t *k, int most)

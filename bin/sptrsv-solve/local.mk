@@ -51,3 +51,12 @@ sptrsv_solve_SOURCES = bin/sptrsv-solve/main.c
 sptrsv_solve_SOURCES += bin/sptrsv-solve/options.c bin/sptrsv-solve/options.h
 sptrsv_solve_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/sptrsv-solve
 sptrsv_solve_LDADD = libsptrsv.la $(HU_LIBS)
+
+# The GPU back end
+libsptrsv_la_SOURCES += bin/sptrsv-solve/gpu_scheme.c bin/sptrsv-solve/gpu_scheme.h
+libsptrsv_la_SOURCES += bin/sptrsv-solve/gpu_solve.h
+CUDA_SOURCES += bin/sptrsv-solve/gpu_solve.cu
+EXTRA_DIST += bin/sptrsv-solve/gpu_solve.cu bin/sptrsv-solve/gpu_none.c
+if !HU_CUDA
+libsptrsv_la_SOURCES += bin/sptrsv-solve/gpu_none.c
+endif

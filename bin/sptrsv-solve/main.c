@@ -12,6 +12,7 @@
 #include "device/cpu.h"
 #include "device/device.h"
 #include "factor.h"
+#include "gpu_solve.h"
 #include "grid.h"
 #include "info.h"
 #include "io/matrix.h"
@@ -115,12 +116,15 @@ typedef struct {
     int32_t *perm;
     sptrsv_system *system;
     sptrsv_plan *plan;
+    hu_gpu *gpu; /* NULL: the CPU, and then there is a plan; otherwise the next */
+    sptrsv_gpu_plan *gpu_plan;
     sptrsv_choice choice; /* n is 0 where no model was asked for */
 } work;
 
 static void free_work(work *w)
 {
     sptrsv_plan_free(w->plan);
+    sptrsv_gpu_plan_free(w->gpu_plan);
     sptrsv_choice_clear(&w->choice);
     sptrsv_system_free(w->system);
     hu_csr_free(w->a);
@@ -235,6 +239,25 @@ static hu_status load_plan(const options *o, const sptrsv_system *system, sptrsv
                    sptrsv_precision_name(facts.precision), sptrsv_precision_name(o->precision));
 }
 
+/* The same on the GPU, by the rule and --gpu-scheme. */
+static hu_status make_gpu_plan(const options *o, tally *t, work *w, hu_error *err)
+{
+    sptrsv_gpu_scheme scheme;
+    sptrsv_gpu_facts facts;
+    double begin = hu_clock_wall();
+    sptrsv_gpu_scheme_by_rule(w->system, &scheme);
+    if (o->gpu_scheme && sptrsv_gpu_scheme_parse(o->gpu_scheme, &scheme, err)) return err->status;
+    if (sptrsv_gpu_plan_new(w->gpu, w->system, &scheme, o->precision, &w->gpu_plan, err)) return err->status;
+    t->analysis_s = hu_clock_wall() - begin;
+    sptrsv_gpu_describe(w->gpu_plan, &facts);
+    sptrsv_gpu_scheme_print(&facts.scheme, t->scheme, sizeof t->scheme);
+    t->threads = facts.blocks * facts.scheme.threads;
+    t->bytes = facts.bytes_per_solve;
+    hu_say(1, "GPU %s: scheme %s, %d blocks, %lld nodes, analysis and upload %.3g ms", hu_gpu_describe(w->gpu)->name, t->scheme, facts.blocks,
+           (long long)facts.nodes, 1e3 * t->analysis_s);
+    return HU_OK;
+}
+
 static hu_status make_plan(const options *o, tally *t, work *w, hu_error *err)
 {
     sptrsv_plan_facts facts;
@@ -337,6 +360,17 @@ static hu_status refine_from_zero(const options *o, const work *w, const hu_dens
     return sptrsv_refine(w->plan, w->system, o->refine + 1, b, x, err);
 }
 
+/* One solve, wherever the plan is. */
+static hu_status solve_by_plan(const work *w, const hu_dense *b, hu_dense *x, hu_error *err)
+{
+    sptrsv_gpu_facts facts;
+    if (!w->gpu_plan) return w->a ? sptrsv_solve_checked(w->plan, w->system, b, x, err) : sptrsv_solve_many(w->plan, b, x, err);
+    if (sptrsv_gpu_solve(w->gpu_plan, b, x, err) || hu_dense_check_finite(x, "the solution", err)) return err->status;
+    sptrsv_gpu_describe(w->gpu_plan, &facts);
+    hu_say(1, "GPU: %.3g ms in kernels", 1e3 * facts.kernel_seconds);
+    return HU_OK;
+}
+
 /* x = T^-1 b, refined and certified as asked. b is used up where nothing needs it afterwards. */
 static hu_status solve_one(const options *o, const work *w, hu_dense *b, hu_dense **ret_x, tally *t, hu_error *err)
 {
@@ -349,7 +383,7 @@ static hu_status solve_one(const options *o, const work *w, hu_dense *b, hu_dens
     if (o->refine && o->precision == SPTRSV_F32) {
         if (refine_from_zero(o, w, b, x, err)) return err->status;
     } else {
-        if (w->a ? sptrsv_solve_checked(w->plan, w->system, b, x, err) : sptrsv_solve_many(w->plan, b, x, err)) return err->status;
+        if (solve_by_plan(w, b, x, err)) return err->status;
         if (o->refine && sptrsv_refine(w->plan, w->system, o->refine, b, x, err)) return err->status;
     }
     if ((!w->a || o->refine) && hu_dense_check_finite(x, "the solution", err)) {
@@ -369,12 +403,12 @@ static hu_status solve_one(const options *o, const work *w, hu_dense *b, hu_dens
 
 /* ---- the modes -------------------------------------------------------------------------------------------------- */
 
-static hu_status run_solve(const options *o, tally *t, hu_output *out, hu_error *err)
+static hu_status run_solve(const options *o, tally *t, hu_gpu *gpu, hu_output *out, hu_error *err)
 {
-    work w = {0};
+    work w = {.gpu = gpu};
     sides s = {0};
     hu_dense *b = NULL, *x = NULL;
-    if (make_system(o, t, &w, err) || make_plan(o, t, &w, err)) goto cleanup;
+    if (make_system(o, t, &w, err) || (gpu ? make_gpu_plan(o, t, &w, err) : make_plan(o, t, &w, err))) goto cleanup;
     int64_t n = w.system->n;
     hu_scalar scalar = scalar_of(o, w.system->is_complex);
     if (o->check == 0 && !o->refine && n > 1000000) { /* large: from here on the plan's copy of the values is enough */
@@ -549,18 +583,25 @@ static hu_status report(const options *o, const tally *t, hu_error *err)
     return err->status;
 }
 
+/* The GPU solves, where it is asked for: the way there and back costs more than one solve, so auto is the CPU. */
+static hu_status pick_device(const options *o, hu_gpu **ret_gpu, hu_error *err)
+{
+    bool solves = o->mode == MODE_SOLVE && !o->plan && !o->refine;
+    return hu_device_pick(o->common.device, solves && strcmp(o->common.device, "auto") != 0, ret_gpu, err);
+}
+
 int main(int argc, char **argv)
 {
     options o;
     tally t = {0};
     hu_error err = HU_ERROR_NONE;
-    hu_device device;
+    hu_gpu *gpu;
     hu_output *outs[3] = {NULL, NULL, NULL}; /* the result, L, U */
     options_parse(argc, argv, &o);
-    if (hu_device_pick(o.common.device, false, &device, &err)) return hu_exit(&err, NULL);
+    if (pick_device(&o, &gpu, &err)) return hu_exit(&err, NULL);
     if (o.mode != MODE_FACTOR && hu_output_open(o.common.output, &outs[0], &err)) return hu_exit(&err, NULL);
     switch (o.mode) {
-    case MODE_SOLVE: run_solve(&o, &t, outs[0], &err); break;
+    case MODE_SOLVE: run_solve(&o, &t, gpu, outs[0], &err); break;
     case MODE_ANALYZE:
     case MODE_INFO:
     case MODE_BENCH: run_on_plan(&o, &t, outs[0], &err); break;
@@ -568,6 +609,7 @@ int main(int argc, char **argv)
     case MODE_PCG:
     case MODE_SYMGS: run_iterative(&o, &t, outs[0], &err); break;
     }
+    hu_gpu_close(gpu);
     if (err.status == HU_OK) report(&o, &t, &err);
     return hu_exit_all(&err, outs, 3);
 }

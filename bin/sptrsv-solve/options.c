@@ -1,6 +1,7 @@
 /* options.c: the command line of sptrsv-solve. */
 #include "config.h"
 #include "options.h"
+#include "gpu_scheme.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 enum {
     KEY_SOLVE = 0x100, KEY_ANALYZE, KEY_INFO, KEY_BENCH, KEY_FACTOR, KEY_PCG, KEY_SYMGS, KEY_PLAN, KEY_OUT_L, KEY_OUT_U,
     KEY_LOWER, KEY_UPPER, KEY_AUTO, KEY_OTHER, KEY_DIAG, KEY_PERM, KEY_PERMUTED, KEY_FORMAT, KEY_OUT_FORMAT, KEY_STREAM,
-    KEY_F64, KEY_F32, KEY_MIXED, KEY_REFINE, KEY_TUNE, KEY_SCHEME, KEY_GRID, KEY_OFFSETS, KEY_CHECK, KEY_STRICT, KEY_LENIENT,
+    KEY_F64, KEY_F32, KEY_MIXED, KEY_REFINE, KEY_TUNE, KEY_SCHEME, KEY_GPU_SCHEME, KEY_GRID, KEY_OFFSETS, KEY_CHECK, KEY_STRICT, KEY_LENIENT,
     KEY_PATTERN, KEY_DUP, KEY_PRECOND, KEY_TOL, KEY_ITERATIONS, KEY_COLUMNS, KEY_SPACE, KEY_MODEL
 };
 
@@ -58,6 +59,7 @@ static const struct argp_option table[] = {
     {"tune", KEY_TUNE, "HOW", 0, "model (default: a learned model of what schemes take), rule, search[:SECONDS] (measure and choose), or off (serial, natural order)", 0},
     {"model", KEY_MODEL, "FILE", 0, "the model of --tune=model (default: the one that comes with the program)", 0},
     {"scheme", KEY_SCHEME, "KEY:VALUE,...", 0, "set dimensions of the scheme: kind arith node rows merge index super fat rhs tile", 0},
+    {"gpu-scheme", KEY_GPU_SCHEME, "KEY:VALUE,...", 0, "set dimensions of the scheme on a GPU: lanes threads node rows order group take", 0},
     {"block", 'k', "N", 0, "right-hand sides a pass: 1, 4, 8 or 16", 0},
     {"columns", KEY_COLUMNS, "N", 0, "right-hand sides a solve that the scheme is chosen, or measured, for (default: 1)", 0},
     {"space", KEY_SPACE, "WHAT", 0, "schemes of --bench: all (default), or ranked: those that a model chooses among", 0},
@@ -121,6 +123,14 @@ static void parse_scheme(options *o, const char *arg, struct argp_state *state)
     size_t used = strlen(o->scheme), more = strlen(arg) + 2;
     if (used + more > sizeof o->scheme) argp_error(state, "--scheme: the text is too long");
     snprintf(o->scheme + used, more, "%s%s", used ? "," : "", arg);
+}
+
+static void parse_gpu_scheme(options *o, const char *arg, struct argp_state *state)
+{
+    hu_error err = HU_ERROR_NONE;
+    sptrsv_gpu_scheme scratch = {.threads = 64};
+    if (sptrsv_gpu_scheme_parse(arg, &scratch, &err)) argp_error(state, "--gpu-scheme: %s", err.message);
+    o->gpu_scheme = arg;
 }
 
 static void parse_block(options *o, const char *arg, struct argp_state *state)
@@ -194,6 +204,7 @@ static void check_together(const options *o, struct argp_state *state)
         argp_error(state, "--plan brings its scheme; leave --scheme, -k, --tune, --model and --columns out");
     if (o->model && o->tune != TUNE_DEFAULT && o->tune != TUNE_MODEL) argp_error(state, "--model goes with --tune=model");
     if (o->model && o->has_scheme && o->tune == TUNE_DEFAULT) argp_error(state, "--scheme changes the rule's choice; say --tune=model to change the model's");
+    if (o->gpu_scheme && strncmp(o->common.device, "cuda", 4) != 0) argp_error(state, "--gpu-scheme goes with --device=cuda");
     if (o->stream && o->mode != MODE_SOLVE) argp_error(state, "--rhs-stream goes with --solve");
     if (o->refine && o->mode != MODE_SOLVE) argp_error(state, "--refine goes with --solve");
     if (o->check != 0 && o->mode != MODE_SOLVE) argp_error(state, "--check goes with --solve");
@@ -272,6 +283,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         parse_scheme(o, arg, state);
         o->has_scheme = true;
         return 0;
+    case KEY_GPU_SCHEME: parse_gpu_scheme(o, arg, state); return 0;
     case 'k': parse_block(o, arg, state); return 0;
     case KEY_COLUMNS: o->columns = (int)hu_option_integer(state, "--columns", arg, 1, 4096); return 0;
     case KEY_SPACE: o->space = (sptrsv_space)hu_option_word(state, "--space", arg, sptrsv_space_words, SPTRSV_SPACES); return 0;

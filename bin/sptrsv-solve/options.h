@@ -27,6 +27,7 @@ typedef struct {
     const char *model;                                /* NULL: the one that comes with the program */
     char scheme[512];                                 /* what --scheme and -k named, as one text */
     bool has_scheme;                                  /* --scheme was given, not only -k */
+    const char *gpu_scheme;                           /* --gpu-scheme, known to be well formed; NULL: not given */
     grid_use grid;
     int32_t sizes[3];
     const char *offsets;

@@ -24,6 +24,10 @@
 
 #include "base/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum { SPTRSV_SERIAL, SPTRSV_LEVEL, SPTRSV_BARRIER, SPTRSV_TASK, SPTRSV_GRID } sptrsv_kind;
 typedef enum { SPTRSV_FOLD, SPTRSV_DIVIDE } sptrsv_arith;
 typedef enum { SPTRSV_NODE_ROW, SPTRSV_NODE_CHAIN, SPTRSV_NODE_BLOCK } sptrsv_node;
@@ -58,4 +62,7 @@ void sptrsv_scheme_print(const sptrsv_scheme *scheme, char *ret_text, size_t siz
 
 bool sptrsv_scheme_equal(const sptrsv_scheme *a, const sptrsv_scheme *b);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -8,6 +8,10 @@
 
 #include "sparse/csr.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum {
     HU_GEN_GRID,     /* stencil on nx x ny x nz cells: points, coefficients, dof */
     HU_GEN_BAND,     /* per_row random columns among the `band` before the diagonal */
@@ -72,4 +76,7 @@ void hu_gen_solution(const hu_gen *g, int64_t n, int nrhs, double *x);
 /* b = T x, column by column. Exact, in any order of summation, for a matrix and a solution of whole numbers as above. */
 void hu_gen_rhs(const hu_csr *t, int nrhs, const double *x, double *b);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

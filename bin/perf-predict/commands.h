@@ -16,5 +16,6 @@ int command_eval(int argc, char **argv);
 int command_importance(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_export(int argc, char **argv);
+int command_probe(int argc, char **argv);
 
 #endif

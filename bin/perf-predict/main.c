@@ -12,6 +12,7 @@ int main(int argc, char **argv)
         {"importance", "say what each column is worth to a model", command_importance},
         {"dump", "say what a model is", command_dump},
         {"export", "write a model as text, JSON or C source", command_export},
+        {"probe", "count what C programs do: rows to learn from", command_probe},
     };
     return hu_option_commands(argc, argv, commands, (int)(sizeof commands / sizeof *commands), "Performance models from tables of runs (CSV).");
 }

@@ -23,6 +23,13 @@ static int split(int argc, char **argv, char ***ret_command)
     return argc;
 }
 
+/* Called before any option is looked at: of a command without "--" in front, argp would take the options for ours. */
+static void need_dashes(const struct argp_state *state, char **command, const char *example)
+{
+    for (int k = 1; k < state->argc && !command; k++)
+        if (state->argv[k][0] != '-') argp_error(state, "put -- before the command: %s", example);
+}
+
 static void need_command(const struct argp_state *state, char **command, const char *example)
 {
     if (!command) argp_error(state, "put -- before the command: %s", example);
@@ -31,7 +38,7 @@ static void need_command(const struct argp_state *state, char **command, const c
 
 /* ---- cc ------------------------------------------------------------------------------------------------------------------------ */
 
-enum { KEY_VALUES = 0x100, KEY_SET, KEY_CUT, KEY_SMALL, KEY_SAVE, KEY_LIMIT, KEY_PROGRAM, KEY_GCOV, KEY_PRUNE, KEY_GROUPS };
+enum { KEY_VALUES = 0x100, KEY_MPI, KEY_SET, KEY_CUT, KEY_SMALL, KEY_SAVE, KEY_LIMIT, KEY_PROGRAM, KEY_GCOV, KEY_PRUNE, KEY_GROUPS };
 
 static const char cc_example[] = "perf-predict probe cc -- gcc -O2 -o app app.c";
 static const char run_example[] = "perf-predict probe run -- ./app 100";
@@ -49,7 +56,8 @@ static error_t parse_cc(int key, char *arg, struct argp_state *state)
         o->o.is_valued = true;
         o->o.files = arg;
         return 0;
-    case ARGP_KEY_ARG: argp_error(state, "put -- before the compiler: %s", cc_example); return 0;
+    case KEY_MPI: o->o.has_mpi = true; return 0;
+    case ARGP_KEY_INIT: need_dashes(state, o->command, cc_example); return 0;
     case ARGP_KEY_END: need_command(state, o->command, cc_example); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -58,7 +66,9 @@ static error_t parse_cc(int key, char *arg, struct argp_state *state)
 static int probe_cc_main(int argc, char **argv)
 {
     static const struct argp_option table[] = {
-        {"values", KEY_VALUES, "FILES", OPTION_ARG_OPTIONAL, "keep the operands of all comparisons in these sources (a.c,b.c; none: all); costly in tight loops", 0}, {0}};
+        {"values", KEY_VALUES, "FILES", OPTION_ARG_OPTIONAL, "keep the operands of all comparisons in these sources (a.c,b.c; none: all); costly in tight loops", 0},
+        {"mpi", KEY_MPI, NULL, 0, "the program is one of MPI (default: where the compiler's name has mpi in it, or -lmpi is there)", 0},
+        {0}};
     const struct argp own = {table, parse_cc, "-- COMPILER ARGUMENT...",
                              "Compile or link a C program for probing.\vA call of gcc, or of an MPI's compiler that calls gcc, with what counts branches and loops added, and when it links, "
                              "what writes the counters and counts the calls of MPI.  The program runs as before until probe run runs it.",
@@ -102,7 +112,7 @@ static error_t parse_run(int key, char *arg, struct argp_state *state)
     case KEY_PROGRAM: o->o.program = arg; return 0;
     case KEY_GCOV: o->o.gcov = arg; return 0;
     case KEY_LIMIT: o->o.limit = hu_option_number(state, "--limit", arg, 1e-3, 1e9); return 0;
-    case ARGP_KEY_ARG: argp_error(state, "put -- before the command: %s", run_example); return 0;
+    case ARGP_KEY_INIT: need_dashes(state, o->command, run_example); return 0;
     case ARGP_KEY_END:
         if (o->o.cut && o->o.small) argp_error(state, "--cut and --small are two ways to early counters: choose one");
         need_command(state, o->command, run_example);

@@ -67,7 +67,7 @@ static call look_at(const probe_cc_options *o, char *const *command)
 {
     static const char *const stops[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r"}, *const looks[] = {"-E", "-M", "-MM", "-fsyntax-only"};
     static const char *const threads[] = {"-fopenmp", "-pthread"}, *const mpi[] = {"-lmpi", "-lmpich"};
-    call c = {.has_mpi = strstr(base_name(command[0]), "mpi") != NULL};
+    call c = {.has_mpi = o->has_mpi || strstr(base_name(command[0]), "mpi") != NULL};
     bool stops_early = false, only_looks = false, has_input = false;
     for (int k = 1; command[k]; k++) {
         const char *word = command[k];

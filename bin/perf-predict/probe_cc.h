@@ -6,6 +6,7 @@
 
 typedef struct {
     bool is_valued;    /* keep the operands of comparisons */
+    bool has_mpi;      /* the program is one of MPI, whatever the compiler is called */
     const char *files; /* of these sources, "a.c,b.c"; NULL: of all */
 } probe_cc_options;
 

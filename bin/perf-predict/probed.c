@@ -379,6 +379,7 @@ static hu_status read_run(const char *folder, probed_run *run, hu_error *err)
     int64_t format;
     int mode;
     if (path_of(path, err, "%s/run.json", folder)) return err->status;
+    if (access(folder, F_OK)) return hu_fail_errno(err, errno, folder, "open");
     if (access(path, F_OK)) return hu_fail(err, HU_INPUT, "%s: is no folder of a probed run: it has no run.json", folder);
     if (hu_source_open(path, hu_source_as_it_is, &source, err)) return err->status;
     hu_json_read(source, HU_JSON_BYTES, &document, err);

@@ -21,6 +21,7 @@ static double factor_value(const hu_factor *f, const double *x)
     case HU_FACTOR_NUMBER: return isnan(v) ? 0.0 : (v - f->a) * f->b;
     case HU_FACTOR_LEVEL: return v == f->a;
     case HU_FACTOR_POWER: return (f->a == 0.0 ? 1.0 : pow(v, f->a)) * (f->b == 0.0 ? 1.0 : pow(log2(v), f->b));
+    case HU_FACTOR_POWER_OF_LOG: return (f->a == 0.0 ? 1.0 : exp(f->a * v)) * (f->b == 0.0 ? 1.0 : pow(v / M_LN2, f->b));
     default: return 1.0;
     }
 }
@@ -362,7 +363,7 @@ static hu_status check_scale(const hu_frame *frame, const int32_t *rows, int64_t
 {
     *ret_logs = true;
     for (int64_t i = 0; i < n; i++) {
-        double v = row_of(frame, rows, i)[f];
+        double x = row_of(frame, rows, i)[f], v = frame->feature[f].is_log ? exp(x) : x;
         if (frame->feature[f].level_count || !(v > 0)) return hu_fail(err, HU_INPUT, "column %s: a scale must be a positive number in every row", frame->feature[f].name);
         if (v < 1.0) *ret_logs = false;
     }
@@ -382,7 +383,7 @@ static hu_status list_powers(const hu_frame *frame, const int32_t *rows, int64_t
             for (int g = 0; g < (logs ? LOGS : 1); g++) {
                 if (exponents[e] == 0.0 && g == 0) continue;
                 if (hu_grow((void **)ret_term, &room, *ret_count + 1, sizeof **ret_term, "terms", err)) return err->status;
-                (*ret_term)[(*ret_count)++] = (hu_term){1.0, {{HU_FACTOR_POWER, scale[s], exponents[e], g}, none}};
+                (*ret_term)[(*ret_count)++] = (hu_term){1.0, {{frame->feature[scale[s]].is_log ? HU_FACTOR_POWER_OF_LOG : HU_FACTOR_POWER, scale[s], exponents[e], g}, none}};
             }
     }
     singles = *ret_count;
@@ -421,7 +422,7 @@ static bool solve_normal(int k, double a[][MOST_CHOSEN + 1], double *b)
 }
 
 /* Relative least squares on the columns (each divided by the target, scaled to length 1); the mean squared error of each row by the others' fit. Columns that
- * nearly repeat each other give infinity. */
+ * nearly repeat each other give infinity, and so do weights below 0: such a sum would leave the positive numbers somewhere beyond the table. */
 static double leave_one_out(const double *const *column, int k, int64_t n, double *weight)
 {
     double a[MOST_CHOSEN + 1][MOST_CHOSEN + 1], sum = 0.0;
@@ -435,6 +436,8 @@ static double leave_one_out(const double *const *column, int k, int64_t n, doubl
         }
     }
     if (!solve_normal(k, a, weight)) return INFINITY;
+    for (int i = 0; i < k; i++)
+        if (!(weight[i] >= 0)) return INFINITY;
     for (int64_t r = 0; r < n; r++) {
         double h[MOST_CHOSEN + 1], leverage = 0.0, value = 0.0;
         for (int j = 0; j < k; j++) {

@@ -6,3 +6,7 @@ TESTS += $(PIPE_TESTS)
 EXTRA_DIST += tests/pipe/lib.sh $(PIPE_TESTS)
 TESTS += tests/pipe/samples.sh
 EXTRA_DIST += tests/pipe/samples.sh
+PERF_PREDICT_TESTS = tests/pipe/perf-predict-probe.sh
+PERF_PREDICT_TESTS += tests/pipe/perf-predict-columns.sh
+TESTS += $(PERF_PREDICT_TESTS)
+EXTRA_DIST += $(PERF_PREDICT_TESTS)

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -110,34 +111,38 @@ static hu_status start(char *const *argv, const char *const *variable, bool is_a
 }
 
 /* Waits until the child ends or the limit is over; then tells it to end, and at last makes it. */
-static int wait_until(pid_t child, double start_time, double limit, bool *ret_late)
+static int wait_until(pid_t child, double start_time, double limit, struct rusage *usage, bool *ret_late)
 {
     const struct timespec nap = {0, 2000000};
     int state = 0;
-    *ret_late = false;
     for (;;) {
-        pid_t done = waitpid(child, &state, WNOHANG);
+        pid_t done = wait4(child, &state, WNOHANG, usage);
         if (done == child || (done < 0 && errno != EINTR)) return state;
         double now = hu_clock_wall() - start_time;
         if (now > limit && !*ret_late) kill(child, SIGTERM);
         if (now > limit) *ret_late = true;
-        if (now > limit + GRACE) {
-            kill(child, SIGKILL);
-            return wait_for(child);
-        }
+        if (now > limit + GRACE) kill(child, SIGKILL);
         nanosleep(&nap, NULL);
     }
 }
 
-hu_status child_run(char *const *argv, const char *const *variable, double limit, int *ret_state, double *ret_seconds, bool *ret_late, hu_error *err)
+static double seconds_of(struct timeval t)
+{
+    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
+}
+
+hu_status child_run(char *const *argv, const char *const *variable, double limit, child_end *ret_end, hu_error *err)
 {
     pid_t child;
+    struct rusage usage = {0};
     void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
     double begin = hu_clock_wall();
-    *ret_late = false;
+    *ret_end = (child_end){0};
     if (start(argv, variable, true, &child, err) == HU_OK) {
-        *ret_state = limit > 0 ? wait_until(child, begin, limit, ret_late) : wait_for(child);
-        *ret_seconds = hu_clock_wall() - begin;
+        if (limit > 0) ret_end->state = wait_until(child, begin, limit, &usage, &ret_end->is_late);
+        else while (wait4(child, &ret_end->state, 0, &usage) < 0 && errno == EINTR) continue;
+        ret_end->seconds = hu_clock_wall() - begin;
+        ret_end->cpu = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
     }
     signal(SIGINT, interrupt);
     signal(SIGQUIT, quit);

@@ -145,9 +145,9 @@ static hu_status read_cut(const char *cut, const char *program, char *const *com
 
 /* ---- the run ------------------------------------------------------------------------------------------------------------------------- */
 
-static hu_status set_status(probed_run *run, int state, bool is_late, hu_error *err)
+static hu_status set_status(probed_run *run, const child_end *end, hu_error *err)
 {
-    int n = is_late ? asprintf(&run->status, "late") : WIFSIGNALED(state) ? asprintf(&run->status, "signal %d", WTERMSIG(state)) :
+    int state = end->state, n = end->is_late ? asprintf(&run->status, "late") : WIFSIGNALED(state) ? asprintf(&run->status, "signal %d", WTERMSIG(state)) :
             WEXITSTATUS(state) ? asprintf(&run->status, "exit %d", WEXITSTATUS(state)) : asprintf(&run->status, "ok");
     if (n >= 0) return HU_OK;
     run->status = NULL;
@@ -158,21 +158,21 @@ static hu_status set_status(probed_run *run, int state, bool is_late, hu_error *
 static hu_status run_command(const probe_run_options *o, char *const *command, const char *folder, probed_run *run, hu_error *err)
 {
     char cut[8192] = "", shell[] = "sh", flag[] = "-c", *small = NULL;
-    int state = 0;
-    bool is_late;
-    double seconds;
+    child_end end;
     if (o->cut && read_cut(o->cut, o->program, command, cut, sizeof cut, err)) return err->status;
     const char *const probing[] = {"HU_PROBE_DIR", folder, "HU_PROBE_CUT", o->cut ? cut : NULL, NULL}, *const plain[] = {"HU_PROBE_DIR", NULL, "HU_PROBE_CUT", NULL, NULL};
     if (o->small) {
         if (!(small = strdup(o->small))) return hu_fail(err, HU_SYSTEM, "out of memory");
         char *const argv[] = {shell, flag, small, NULL};
-        child_run(argv, probing, o->limit, &state, &seconds, &is_late, err);
+        child_run(argv, probing, o->limit, &end, err);
         free(small);
         if (err->status) return err->status;
-        if (state != 0) hu_warn("--small: the command failed (%s %d)", WIFEXITED(state) ? "exit status" : "signal", WIFEXITED(state) ? WEXITSTATUS(state) : WTERMSIG(state));
+        if (end.state != 0) hu_warn("--small: the command failed (%s %d)", WIFEXITED(end.state) ? "exit status" : "signal", WIFEXITED(end.state) ? WEXITSTATUS(end.state) : WTERMSIG(end.state));
     }
-    if (child_run(command, o->small ? plain : probing, o->limit, &state, &run->seconds, &is_late, err)) return err->status;
-    return set_status(run, state, is_late, err);
+    if (child_run(command, o->small ? plain : probing, o->limit, &end, err)) return err->status;
+    run->seconds = end.seconds;
+    run->cpu = end.cpu;
+    return set_status(run, &end, err);
 }
 
 static void say_counted(const probe_run_options *o, const probed_run *row)

@@ -343,7 +343,7 @@ hu_status probed_write(const char *folder, const probed_run *run, char *const *c
         json_t *word = json_string(command[k]); /* NULL where it is not UTF-8 */
         json_array_append_new(words, word ? word : json_null());
     }
-    root = json_pack("{sissssssss*sfsoso}", "format", 1, "kind", "probed run", "mode", mode_names[run->mode], "cut", run->cut, "status", run->status, "seconds", run->seconds, "set", set, "command", words);
+    root = json_pack("{sissssssss*sfsfsoso}", "format", 1, "kind", "probed run", "mode", mode_names[run->mode], "cut", run->cut, "status", run->status, "seconds", run->seconds, "cpu_seconds", run->cpu, "set", set, "command", words);
     if (!root || json_array_size(set) < (size_t)run->sets) hu_fail(err, HU_USAGE, "--set: names and values must be UTF-8");
     else if (path_of(path, err, "%s/run.json", folder) == HU_OK && hu_output_open(path, &out, err) == HU_OK && hu_json_write(out, root, err) == HU_OK) hu_output_commit(&out, err);
     hu_output_abort(&out);
@@ -387,7 +387,7 @@ static hu_status read_run(const char *folder, probed_run *run, hu_error *err)
     if (err->status) return err->status;
     hu_json_place root = hu_json_root(document, path);
     if (hu_json_text(&root, "kind", &kind, err) || hu_json_integer(&root, "format", 1, 1, &format, err) || hu_json_word(&root, "mode", mode_names, 2, &mode, err) ||
-        hu_json_text(&root, "cut", &cut, err) || hu_json_text(&root, "status", &status, err) || hu_json_number(&root, "seconds", 0, 1e12, &run->seconds, err) ||
+        hu_json_text(&root, "cut", &cut, err) || hu_json_text(&root, "status", &status, err) || hu_json_number(&root, "seconds", 0, 1e12, &run->seconds, err) || hu_json_number(&root, "cpu_seconds", 0, 1e12, &run->cpu, err) ||
         take_sets(&root, run, err))
         goto cleanup;
     run->mode = (probed_mode)mode;

@@ -1,7 +1,7 @@
 /* probed.h: the folder of a probed run, what it says, and tables of runs.
  *
  * A folder holds
- *     run.json     what `perf-predict probe run` knows: format, mode, cut, status, seconds, set (names and values given by the user), command
+ *     run.json     what `perf-predict probe run` knows: format, mode, cut, status, seconds, cpu_seconds, set (names and values given by the user), command
  *     HOST.PID/    what a process wrote (probe/runtime.h); where it has K.gcda, settling adds the link K.gcno
  *     objects/     the .gcno files, which gcov wants beside the counters
  *     places       lines "PLACE FILE:FUNCTION:LINE" of the comparisons: their names, by the program's debug information
@@ -26,7 +26,7 @@ typedef struct {
     probed_mode mode;
     char *cut;    /* what the counters are of: "end", "time:1", "MPI_Allreduce:5", "heat.c:57:10%", "small" */
     char *status; /* "ok", "exit 3", "signal 9", "late" */
-    double seconds;
+    double seconds, cpu; /* from start to end; of all processors */
     int64_t ranks;   /* processes that the run had; 0: none that was probed */
     int64_t counted; /* of these, those whose counters are there */
     bool has_mpi;

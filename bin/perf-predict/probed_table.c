@@ -206,7 +206,7 @@ static hu_status write_groups(const table *t, const char *path, hu_error *err)
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------------ */
 
-static const char *const own[] = {"status", "mode", "cut", "seconds", "ranks", "counted"};
+static const char *const own[] = {"status", "mode", "cut", "seconds", "cpu_seconds", "ranks", "counted"};
 
 static const char *set_of(const probed_run *run, const char *name)
 {
@@ -244,7 +244,7 @@ static hu_status put_run(const table *t, int64_t i, const char *const *set, int6
         const char *value = set_of(run, set[k]);
         if (value ? hu_csv_put_text(w, value, err) : hu_csv_put_missing(w, err)) return err->status;
     }
-    if (hu_csv_put_text(w, run->status, err) || hu_csv_put_text(w, modes[run->mode], err) || hu_csv_put_text(w, run->cut, err) || hu_csv_put_number(w, run->seconds, err) ||
+    if (hu_csv_put_text(w, run->status, err) || hu_csv_put_text(w, modes[run->mode], err) || hu_csv_put_text(w, run->cut, err) || hu_csv_put_number(w, run->seconds, err) || hu_csv_put_number(w, run->cpu, err) ||
         hu_csv_put_integer(w, run->ranks, err) || hu_csv_put_integer(w, run->counted, err))
         return err->status;
     for (int64_t k = 0; k < t->columns; k++) {

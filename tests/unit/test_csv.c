@@ -414,7 +414,7 @@ END_TEST
 static size_t put_cell(hu_random *random, char *to, double *ret_value, bool *ret_missing)
 {
     char digits[32];
-    size_t size = 0, n = 1 + hu_random_below(random, 17);
+    size_t size = 0, n = 1 + (size_t)hu_random_below(random, 17);
     for (size_t k = 0; k < n; k++) digits[k] = (char)('0' + hu_random_below(random, 10));
     digits[n] = '\0';
     *ret_missing = false;
@@ -450,7 +450,7 @@ START_TEST(cells_of_all_forms)
         for (int64_t j = 0; j + 1 < COLUMNS; j++) {
             bool missing;
             if (plain) {
-                want[i * COLUMNS + j] = hu_random_below(&random, 1 << 20);
+                want[i * COLUMNS + j] = (double)hu_random_below(&random, 1 << 20);
                 p += sprintf(p, "%d", (int)want[i * COLUMNS + j]);
             } else {
                 p += put_cell(&random, p, &want[i * COLUMNS + j], &missing);

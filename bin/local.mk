@@ -1,3 +1,4 @@
 # One folder a program.
 include bin/sptrsv-solve/local.mk
 include bin/perf-predict/local.mk
+include bin/spmm-pack/local.mk

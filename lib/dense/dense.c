@@ -16,7 +16,89 @@
 
 size_t hu_scalar_size(hu_scalar scalar)
 {
-    return scalar == HU_F32 ? sizeof(float) : scalar == HU_F64 ? sizeof(double) : 2 * sizeof(double);
+    static const size_t sizes[] = {sizeof(double), sizeof(float), 2 * sizeof(double), 2, 2};
+    return sizes[scalar];
+}
+
+const char *hu_scalar_name(hu_scalar scalar)
+{
+    static const char *const names[] = {"f64", "f32", "c128", "f16", "bf16"};
+    return names[scalar];
+}
+
+/* Rounds a finite magnitude to a multiple of 2^(e - bits + 1), where 2^e is its power of two or the least normal one, 2^least; ties to even,
+ * by adding a number whose last bit has that weight. */
+static double round_to(double magnitude, int bits, int least)
+{
+    uint64_t word;
+    double shift;
+    memcpy(&word, &magnitude, sizeof word);
+    int e = (int)(word >> 52) - 1023;
+    if (e < least) e = least;
+    if (e > 200) return magnitude; /* beyond the range of both */
+    word = (uint64_t)(e + 53 - bits + 1023) << 52 | (uint64_t)1 << 51;
+    memcpy(&shift, &word, sizeof shift);
+    return (magnitude + shift) - shift;
+}
+
+static uint16_t to_half(double value)
+{
+    const uint16_t sign = signbit(value) ? 0x8000 : 0;
+    if (isnan(value)) return sign | 0x7e00;
+    const double magnitude = isinf(value) ? INFINITY : round_to(fabs(value), 11, -14);
+    if (magnitude > 65504) return sign | 0x7c00;
+    if (magnitude < 0x1p-14) return (uint16_t)(sign | (uint16_t)(magnitude * 0x1p24));
+    uint64_t word;
+    memcpy(&word, &magnitude, sizeof word);
+    return (uint16_t)(sign | (uint16_t)((word >> 42) - ((uint64_t)(1023 - 15) << 10)));
+}
+
+static uint16_t to_bfloat(double value)
+{
+    if (isnan(value)) return signbit(value) ? 0xffc0 : 0x7fc0;
+    const float rounded = isinf(value) ? (float)value : (float)copysign(round_to(fabs(value), 8, -126), value);
+    uint32_t word;
+    memcpy(&word, &rounded, sizeof word);
+    return (uint16_t)(word >> 16);
+}
+
+static double from_half(uint16_t half)
+{
+    const uint32_t word = (uint32_t)(half & 0x7fff) << 13;
+    float magnitude;
+    memcpy(&magnitude, &word, sizeof magnitude);
+    if ((half & 0x7c00) == 0x7c00) return half & 0x3ff ? NAN : half & 0x8000 ? -INFINITY : INFINITY;
+    return (half & 0x8000 ? -0x1p112 : 0x1p112) * (double)magnitude; /* the exponents' biases differ by 112 */
+}
+
+static double from_bfloat(uint16_t bfloat)
+{
+    const uint32_t word = (uint32_t)bfloat << 16;
+    float value;
+    memcpy(&value, &word, sizeof value);
+    return (double)value;
+}
+
+double hu_scalar_get(hu_scalar scalar, const void *data, int64_t at)
+{
+    switch (scalar) {
+    case HU_F64: return ((const double *)data)[at];
+    case HU_F32: return (double)((const float *)data)[at];
+    case HU_F16: return from_half(((const uint16_t *)data)[at]);
+    case HU_BF16: return from_bfloat(((const uint16_t *)data)[at]);
+    default: return ((const double *)data)[2 * at];
+    }
+}
+
+void hu_scalar_put(hu_scalar scalar, void *data, int64_t at, double value)
+{
+    switch (scalar) {
+    case HU_F64: ((double *)data)[at] = value; break;
+    case HU_F32: ((float *)data)[at] = (float)value; break;
+    case HU_F16: ((uint16_t *)data)[at] = to_half(value); break;
+    case HU_BF16: ((uint16_t *)data)[at] = to_bfloat(value); break;
+    default: ((double *)data)[2 * at] = value, ((double *)data)[2 * at + 1] = 0;
+    }
 }
 
 hu_status hu_dense_new(int64_t rows, int64_t cols, hu_scalar scalar, hu_order order, hu_dense **ret_a, hu_error *err)
@@ -55,23 +137,13 @@ static inline int64_t place(const hu_dense *a, int64_t i, int64_t j)
 static void convert_line(const hu_dense *a, int64_t p, int64_t step_a, hu_dense *b, int64_t q, int64_t step_b, int64_t n)
 {
     const double *from = a->data;
-    const float *from_f = a->data;
     double *to = b->data;
-    float *to_f = b->data;
     for (int64_t k = 0; k < n; k++, p += step_a, q += step_b) {
         if (a->scalar == HU_C128) {
             to[2 * q] = from[2 * p];
             to[2 * q + 1] = from[2 * p + 1];
-            continue;
-        }
-        double value = a->scalar == HU_F32 ? (double)from_f[p] : from[p];
-        if (b->scalar == HU_F32) {
-            to_f[q] = (float)value;
-        } else if (b->scalar == HU_F64) {
-            to[q] = value;
         } else {
-            to[2 * q] = value;
-            to[2 * q + 1] = 0;
+            hu_scalar_put(b->scalar, b->data, q, hu_scalar_get(a->scalar, a->data, p));
         }
     }
 }
@@ -101,9 +173,8 @@ hu_status hu_dense_convert(const hu_dense *a, hu_scalar scalar, hu_order order, 
 
 static bool is_finite_at(const hu_dense *a, int64_t p)
 {
-    if (a->scalar == HU_F32) return isfinite(((const float *)a->data)[p]);
     const double *v = a->data;
-    return a->scalar == HU_F64 ? isfinite(v[p]) : isfinite(v[2 * p]) && isfinite(v[2 * p + 1]);
+    return a->scalar == HU_C128 ? isfinite(v[2 * p]) && isfinite(v[2 * p + 1]) : isfinite(hu_scalar_get(a->scalar, a->data, p));
 }
 
 hu_status hu_dense_check_finite(const hu_dense *a, const char *name, hu_error *err)

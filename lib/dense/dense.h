@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 
-typedef enum { HU_F64, HU_F32, HU_C128 } hu_scalar; /* double, float, pairs of double */
+/* double, float, pairs of double; and for storage only, as uint16_t: IEEE 754 binary16, and bfloat16 (the upper half of a float) */
+typedef enum { HU_F64, HU_F32, HU_C128, HU_F16, HU_BF16 } hu_scalar;
 typedef enum { HU_COL_MAJOR, HU_ROW_MAJOR } hu_order;
 
 /* Element (i, j) stands at data[i + j ld] (column major) or data[i ld + j] (row major), in units of the scalar. */
@@ -20,6 +21,11 @@ typedef struct {
 } hu_dense;
 
 size_t hu_scalar_size(hu_scalar scalar);
+const char *hu_scalar_name(hu_scalar scalar); /* "f64" and the like */
+
+/* One element as a double and back, rounded to nearest (ties to even); real scalars only. */
+double hu_scalar_get(hu_scalar scalar, const void *data, int64_t at);
+void hu_scalar_put(hu_scalar scalar, void *data, int64_t at, double value);
 
 /* Not cleared. ld is rows (column major) or cols (row major). Free with hu_dense_free(). */
 hu_status hu_dense_new(int64_t rows, int64_t cols, hu_scalar scalar, hu_order order, hu_dense **ret_a, hu_error *err);

@@ -14,8 +14,8 @@ enum { BLOCK = 512 }; /* rows and columns of C; 512^2 doubles are 2 MiB */
 static hu_status check_product(const hu_dense *a, bool ta, const hu_dense *b, bool tb, const hu_dense *c, hu_error *err)
 {
     int64_t m = ta ? a->cols : a->rows, k = ta ? a->rows : a->cols, k2 = tb ? b->cols : b->rows, n = tb ? b->rows : b->cols;
-    if (a->scalar != b->scalar || a->scalar != c->scalar || a->scalar == HU_C128)
-        return hu_fail(err, HU_USAGE, "a product needs three matrices of one real type");
+    if (a->scalar != b->scalar || a->scalar != c->scalar || (a->scalar != HU_F64 && a->scalar != HU_F32))
+        return hu_fail(err, HU_USAGE, "a product needs three matrices of one type, f64 or f32");
     if (k != k2 || c->rows != m || c->cols != n)
         return hu_fail(err, HU_USAGE, "a product of %lld x %lld and %lld x %lld does not give %lld x %lld", (long long)m,
                        (long long)k, (long long)k2, (long long)n, (long long)c->rows, (long long)c->cols);

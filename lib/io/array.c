@@ -358,8 +358,8 @@ static hu_status write_csv(hu_output *out, const hu_dense *a, hu_error *err)
             char *room;
             if (hu_output_reserve(out, HU_NUMBER_SIZE + 1, &room, err)) return err->status;
             int64_t place = i * down + j * right;
-            size_t size = a->scalar == HU_F32 ? hu_number_print_float(((const float *)a->data)[place], room)
-                                              : hu_number_print(((const double *)a->data)[place], room);
+            double value = hu_scalar_get(a->scalar, a->data, place);
+            size_t size = a->scalar == HU_F64 ? hu_number_print(value, room) : hu_number_print_float((float)value, room);
             room[size] = j + 1 < a->cols ? ',' : '\n';
             hu_output_used(out, size + 1);
         }

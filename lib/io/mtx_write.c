@@ -63,10 +63,10 @@ static char *print_dense(const hu_dense *a, int64_t from, int64_t to, char *out)
     for (int64_t k = from; k < to; k++) {
         int64_t i = k % a->rows, j = k / a->rows;
         int64_t at = a->order == HU_COL_MAJOR ? i + j * a->ld : i * a->ld + j;
-        if (a->scalar == HU_F32) {
-            out += hu_number_print_float(((const float *)a->data)[at], out);
-        } else if (a->scalar == HU_F64) {
+        if (a->scalar == HU_F64) {
             out += hu_number_print(((const double *)a->data)[at], out);
+        } else if (a->scalar != HU_C128) {
+            out += hu_number_print_float((float)hu_scalar_get(a->scalar, a->data, at), out);
         } else {
             out += hu_number_print(((const double *)a->data)[2 * at], out);
             *out++ = ' ';

@@ -33,17 +33,7 @@ const char *hu_npy_type_name(hu_npy_type type)
 
 float hu_npy_half(uint16_t half)
 {
-    uint32_t sign = (uint32_t)(half & 0x8000u) << 16, exponent = half >> 10 & 31, fraction = half & 1023, bits;
-    float value;
-    if (exponent == 0) { /* zero or subnormal: fraction 2^-24, exact in single precision */
-        value = (float)fraction * 0x1p-24f;
-        memcpy(&bits, &value, sizeof bits);
-    } else {
-        bits = (exponent == 31 ? 255u : exponent + 112u) << 23 | fraction << 13;
-    }
-    bits |= sign;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return (float)hu_scalar_get(HU_F16, &half, 0);
 }
 
 static void swap_bytes(void *data, int64_t count, int unit)
@@ -447,7 +437,8 @@ hu_status hu_npy_write(hu_output *out, hu_npy_type type, int dims, const int64_t
 
 hu_status hu_npy_write_dense(hu_output *out, const hu_dense *dense, hu_error *err)
 {
-    const hu_npy_type type = dense->scalar == HU_F64 ? HU_NPY_F8 : dense->scalar == HU_F32 ? HU_NPY_F4 : HU_NPY_C16;
+    static const hu_npy_type types_of[] = {HU_NPY_F8, HU_NPY_F4, HU_NPY_C16, HU_NPY_F2, HU_NPY_U2};
+    const hu_npy_type type = types_of[dense->scalar];
     const int64_t shape[] = {dense->dims == 1 ? dense->rows * dense->cols : dense->rows, dense->cols};
     bool by_column = dense->order == HU_COL_MAJOR;
     int64_t lines = by_column ? dense->cols : dense->rows, length = by_column ? dense->rows : dense->cols;

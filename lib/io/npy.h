@@ -60,7 +60,7 @@ float hu_npy_half(uint16_t half);
 
 hu_status hu_npy_write(hu_output *out, hu_npy_type type, int dims, const int64_t *shape, hu_order order, const void *items, hu_error *err);
 
-/* A vector is written 1-D, a matrix 2-D in its own order (column major: 'fortran_order': True). */
+/* A vector is written 1-D, a matrix 2-D in its own order (column major: 'fortran_order': True). HU_BF16, which NumPy lacks, becomes u2. */
 hu_status hu_npy_write_dense(hu_output *out, const hu_dense *dense, hu_error *err);
 
 #endif

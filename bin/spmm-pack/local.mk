@@ -1,0 +1,37 @@
+# spmm-pack: libspmmpack.la (the engine) + the commands
+noinst_LTLIBRARIES += libspmmpack.la
+libspmmpack_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/spmm-pack
+libspmmpack_la_LIBADD =
+libspmmpack_la_SOURCES =
+libspmmpack_la_SOURCES += bin/spmm-pack/sparse.c bin/spmm-pack/sparse.h
+libspmmpack_la_SOURCES += bin/spmm-pack/plan.c bin/spmm-pack/plan.h
+libspmmpack_la_SOURCES += bin/spmm-pack/rows.c
+libspmmpack_la_SOURCES += bin/spmm-pack/neighbor.c bin/spmm-pack/neighbor.h
+libspmmpack_la_SOURCES += bin/spmm-pack/dense_in.c bin/spmm-pack/dense_in.h
+libspmmpack_la_SOURCES += bin/spmm-pack/kernel.h bin/spmm-pack/simd.h
+
+# The engine's hot loops, built once per instruction set (lib/device/level.h): add a source to SPMM_KERNELS.
+SPMM_KERNELS =
+SPMM_KERNELS += bin/spmm-pack/kernel.c bin/spmm-pack/kernel_body.h
+noinst_LTLIBRARIES += libspmmpack_base.la
+libspmmpack_base_la_SOURCES = $(SPMM_KERNELS)
+libspmmpack_base_la_CPPFLAGS = $(libspmmpack_la_CPPFLAGS)
+libspmmpack_base_la_CFLAGS = $(KERNEL_CFLAGS) $(KERNEL_base)
+libspmmpack_la_LIBADD += libspmmpack_base.la
+if HU_X86
+noinst_LTLIBRARIES += libspmmpack_v3.la libspmmpack_v4.la
+libspmmpack_v3_la_SOURCES = $(SPMM_KERNELS)
+libspmmpack_v3_la_CPPFLAGS = $(libspmmpack_la_CPPFLAGS)
+libspmmpack_v3_la_CFLAGS = $(KERNEL_CFLAGS) $(KERNEL_v3)
+libspmmpack_v4_la_SOURCES = $(SPMM_KERNELS)
+libspmmpack_v4_la_CPPFLAGS = $(libspmmpack_la_CPPFLAGS)
+libspmmpack_v4_la_CFLAGS = $(KERNEL_CFLAGS) $(KERNEL_v4)
+libspmmpack_la_LIBADD += libspmmpack_v3.la libspmmpack_v4.la
+endif
+
+bin_PROGRAMS += spmm-pack
+spmm_pack_CPPFLAGS = $(libspmmpack_la_CPPFLAGS)
+spmm_pack_LDADD = libspmmpack.la $(HU_LIBS)
+spmm_pack_SOURCES = bin/spmm-pack/main.c bin/spmm-pack/commands.h
+spmm_pack_SOURCES += bin/spmm-pack/input.c bin/spmm-pack/input.h
+spmm_pack_SOURCES += bin/spmm-pack/mul.c

@@ -6,6 +6,20 @@ libperfpredict_la_SOURCES += bin/perf-predict/table.c bin/perf-predict/table.h
 libperfpredict_la_SOURCES += bin/perf-predict/rows.c bin/perf-predict/rows.h
 libperfpredict_la_SOURCES += bin/perf-predict/export.c bin/perf-predict/export.h
 libperfpredict_la_SOURCES += bin/perf-predict/plot.c bin/perf-predict/plot.h
+libperfpredict_la_SOURCES += bin/perf-predict/score.c bin/perf-predict/score.h
+libperfpredict_la_SOURCES += bin/perf-predict/learner.c bin/perf-predict/learner.h
+libperfpredict_la_SOURCES += bin/perf-predict/configs.c bin/perf-predict/configs.h
+libperfpredict_la_SOURCES += bin/perf-predict/state.c bin/perf-predict/state.h
+libperfpredict_la_SOURCES += bin/perf-predict/outcome.c bin/perf-predict/outcome.h
+libperfpredict_la_SOURCES += bin/perf-predict/campaign.c bin/perf-predict/campaign.h
+libperfpredict_la_SOURCES += bin/perf-predict/expr.c bin/perf-predict/expr.h
+libperfpredict_la_SOURCES += bin/perf-predict/space.c bin/perf-predict/space.h
+libperfpredict_la_SOURCES += bin/perf-predict/space_plan.c bin/perf-predict/space_plan.h
+libperfpredict_la_SOURCES += bin/perf-predict/space_sample.c bin/perf-predict/space_sample.h
+libperfpredict_la_SOURCES += bin/perf-predict/pool.c bin/perf-predict/pool.h
+libperfpredict_la_SOURCES += bin/perf-predict/runner.c bin/perf-predict/runner.h
+libperfpredict_la_SOURCES += bin/perf-predict/gnuplot.c bin/perf-predict/gnuplot.h
+libperfpredict_la_SOURCES += bin/perf-predict/progress_plot.c bin/perf-predict/progress_plot.h
 
 bin_PROGRAMS += perf-predict
 perf_predict_CPPFLAGS = $(libperfpredict_la_CPPFLAGS) $(MPI_CFLAGS)
@@ -44,3 +58,8 @@ all-local: probe/stamp
 probe/stamp: $(dist_probe_DATA)
 	$(AM_V_GEN)$(MKDIR_P) probe && for f in $(dist_probe_DATA); do cp "$(srcdir)/$$f" probe/ || exit 1; done && touch $@
 CLEANFILES += probe/stamp probe/runtime.c probe/mpi.c probe/runtime.h
+perf_predict_SOURCES += bin/perf-predict/space_command.c
+perf_predict_SOURCES += bin/perf-predict/ask.c
+perf_predict_SOURCES += bin/perf-predict/tell.c
+perf_predict_SOURCES += bin/perf-predict/campaign_args.c bin/perf-predict/campaign_args.h
+perf_predict_SOURCES += bin/perf-predict/loop.c

@@ -11,6 +11,10 @@ int main(int argc, char **argv)
         {"eval", "compare a model's predictions with measured runs", command_eval},
         {"importance", "say what each column is worth to a model", command_importance},
         {"dump", "say what a model is", command_dump},
+        {"space", "count, list or draw the configurations of a space", command_space},
+        {"ask", "choose the configurations to measure next", command_ask},
+        {"tell", "note measured configurations", command_tell},
+        {"loop", "choose, have a command measure, learn, and so on", command_loop},
         {"export", "write a model as text, JSON or C source", command_export},
         {"probe", "count what C programs do: rows to learn from", command_probe},
     };

@@ -38,3 +38,20 @@ fuzz_model_SOURCES = tests/fuzz/fuzz_model.c
 fuzz_model_LDADD = $(HU_LIBS)
 fuzz_model_LDFLAGS = $(FUZZ_LINK)
 endif
+if HU_FUZZ
+FUZZ_TARGETS += fuzz_state fuzz_space
+EXTRA_PROGRAMS += fuzz_state fuzz_space
+fuzz_state_SOURCES = tests/fuzz/fuzz_state.c
+fuzz_state_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/perf-predict
+fuzz_state_LDADD = libperfpredict.la $(HU_LIBS)
+fuzz_state_LDFLAGS = $(FUZZ_LINK)
+fuzz_space_SOURCES = tests/fuzz/fuzz_space.c
+fuzz_space_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/perf-predict
+fuzz_space_LDADD = libperfpredict.la $(HU_LIBS)
+fuzz_space_LDFLAGS = $(FUZZ_LINK)
+FUZZ_TARGETS += fuzz_trace
+EXTRA_PROGRAMS += fuzz_trace
+fuzz_trace_SOURCES = tests/fuzz/fuzz_trace.c
+fuzz_trace_LDADD = $(HU_LIBS)
+fuzz_trace_LDFLAGS = $(FUZZ_LINK)
+endif

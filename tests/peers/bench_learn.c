@@ -3,14 +3,16 @@
  * Times are of the processor, of one thread, in turn: ours, scikit-learn's, ranger's; medians. Each set is split 70/30 by one permutation that all
  * sides get as files. Trees: 100, all columns at each split, leaves of one row.
  *
- * Sections: sets, peers, fit and predict, pipeline, CSV, threads and ranks, accuracy.
+ * Sections: sets, peers, fit and predict, one step of active sampling, pipeline, CSV, threads and ranks, accuracy.
  */
 #include "config.h"
 #include "bench.h"
+#include "bench_active.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "learn/model.h"
+#include "learner.h"
 #include "table.h"
 
 #include <fcntl.h>
@@ -246,6 +248,67 @@ static void bench_fit(bench *run)
     }
 }
 
+/* ---- one step of active sampling ------------------------------------------------------------------------------------------------ */
+
+/* Trains on the runs, scores the pool, takes the best row: processor seconds. log: as learner_options has it. */
+static double ask_once(const hu_frame *told, const hu_frame *pool, int log, uint64_t seed)
+{
+    hu_error err = HU_ERROR_NONE;
+    learner_options o = {log, 64, seed};
+    score_options by = SCORE_DEFAULTS;
+    learner l;
+    int64_t n = pool->rows, best;
+    double *mean = malloc((size_t)(3 * n) * sizeof *mean);
+    uint64_t *tie = calloc((size_t)n, sizeof *tie);
+    bool *taken = calloc((size_t)n, sizeof *taken);
+    double start = hu_clock_cpu();
+    must(learner_train(told, &o, &l, &err), &err);
+    must(learner_predict(&l, pool->x, n, mean, mean + n, &err), &err);
+    must(score_rows(&by, mean, mean + n, n, 1, mean + 2 * n, &err), &err);
+    score_pick(mean + 2 * n, tie, taken, n, 1, &best);
+    double seconds = hu_clock_cpu() - start;
+    learner_free(&l);
+    free(mean);
+    free(tie);
+    free(taken);
+    return seconds;
+}
+
+static void bench_ask(bench *run)
+{
+    enum { TOLD = 150, POOL = 2048, STEPS = 15 };
+    csv_text text;
+    char train[PATH_SIZE], pool[PATH_SIZE], script[PATH_SIZE];
+    double raw[STEPS], both[STEPS], theirs[STEPS];
+    peer sklearn;
+    if (!bench_wants(run, "ask")) return;
+    snprintf(script, sizeof script, "%s/tests/peers/peers_learn.py", getenv("HU_SRC"));
+    char *python[] = {getenv("HU_PYTHON"), script, "ask", train, pool, NULL};
+    if (!python[0] || !*python[0] || !load_text("spapt-mm", &text)) {
+        bench_skip(run, "ask", "150 told, 2048 in the pool", !python[0] || !*python[0] ? "scikit-learn" : "the table");
+        return;
+    }
+    hu_threads_set(1);
+    text.rows = TOLD + POOL;
+    split_text(&text, 1, TOLD, train, pool);
+    snprintf(pool, sizeof pool, "%s/test.csv", folder);
+    hu_frame *a = read_frame(train, text.target), *b = read_frame(pool, text.target);
+    if (!start_peer(&sklearn, "scikit-learn", python)) give_up("no peer");
+    for (int k = 0; k < STEPS; k++) {
+        raw[k] = ask_once(a, b, 0, (uint64_t)k);
+        both[k] = ask_once(a, b, -1, (uint64_t)k);
+        theirs[k] = ask_peer(&sklearn, "ask");
+    }
+    stop_peer(&sklearn);
+    double other = hu_clock_median(theirs, STEPS), mine = hu_clock_median(raw, STEPS);
+    bench_row(run, "ask", "150 told, 2048 in the pool", mine, "s", "scikit-learn", other, other / mine, NAN, 10.0);
+    mine = hu_clock_median(both, STEPS);
+    bench_row(run, "ask", "the same, choosing between raw and log", mine, "s", "scikit-learn (raw)", other, other / mine, NAN, 0.0);
+    hu_frame_free(a);
+    hu_frame_free(b);
+    free_text(&text);
+}
+
 /* ---- whole processes ------------------------------------------------------------------------------------------------------------ */
 
 /* Runs a command of the shell; processor (or wall) seconds of all its processes. */
@@ -450,11 +513,13 @@ int main(int argc, char **argv)
     run.wanted = wanted;
     bench_begin(&run, getenv("HU_VERSIONS"));
     bench_fit(&run);
+    bench_ask(&run);
     bench_pipeline(&run);
     bench_csv(&run);
     bench_threads(&run);
     bench_accuracy(&run);
     bench_coverage(&run);
+    bench_sampling(&run, data);
     bench_end(&run);
     return 0;
 }

@@ -37,6 +37,7 @@ perf_predict_SOURCES += bin/perf-predict/common.c bin/perf-predict/common.h
 # probe: counters of C programs. The runtime's sources are installed, and stand beside the program where it is built; it is compiled for each program that is
 # probed, and once here so that its warnings are seen.
 libperfpredict_la_SOURCES += bin/perf-predict/child.c bin/perf-predict/child.h
+libperfpredict_la_SOURCES += bin/perf-predict/permute.c bin/perf-predict/permute.h
 libperfpredict_la_SOURCES += bin/perf-predict/counters.c bin/perf-predict/counters.h
 libperfpredict_la_SOURCES += bin/perf-predict/probed.c bin/perf-predict/probed.h
 libperfpredict_la_SOURCES += bin/perf-predict/probed_table.c

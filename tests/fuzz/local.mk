@@ -55,3 +55,14 @@ fuzz_trace_SOURCES = tests/fuzz/fuzz_trace.c
 fuzz_trace_LDADD = $(HU_LIBS)
 fuzz_trace_LDFLAGS = $(FUZZ_LINK)
 endif
+if HU_FUZZ
+FUZZ_TARGETS += fuzz_qps fuzz_members
+EXTRA_PROGRAMS += fuzz_qps fuzz_members
+fuzz_qps_SOURCES = tests/fuzz/fuzz_qps.c
+fuzz_qps_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/qp-diff
+fuzz_qps_LDADD = libqpdiff.la $(HU_LIBS)
+fuzz_qps_LDFLAGS = $(FUZZ_LINK)
+fuzz_members_SOURCES = tests/fuzz/fuzz_members.c
+fuzz_members_LDADD = $(HU_LIBS)
+fuzz_members_LDFLAGS = $(FUZZ_LINK)
+endif

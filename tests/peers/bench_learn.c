@@ -285,7 +285,7 @@ static void bench_ask(bench *run)
     snprintf(script, sizeof script, "%s/tests/peers/peers_learn.py", getenv("HU_SRC"));
     char *python[] = {getenv("HU_PYTHON"), script, "ask", train, pool, NULL};
     if (!python[0] || !*python[0] || !load_text("spapt-mm", &text)) {
-        bench_skip(run, "ask", "150 told, 2048 in the pool", !python[0] || !*python[0] ? "scikit-learn" : "the table");
+        bench_skip(run, "ask", "150 told and 2048 in the pool", !python[0] || !*python[0] ? "scikit-learn" : "the table");
         return;
     }
     hu_threads_set(1);
@@ -301,9 +301,9 @@ static void bench_ask(bench *run)
     }
     stop_peer(&sklearn);
     double other = hu_clock_median(theirs, STEPS), mine = hu_clock_median(raw, STEPS);
-    bench_row(run, "ask", "150 told, 2048 in the pool", mine, "s", "scikit-learn", other, other / mine, NAN, 10.0);
+    bench_row(run, "ask", "150 told and 2048 in the pool", mine, "s", "scikit-learn", other, other / mine, NAN, 10.0);
     mine = hu_clock_median(both, STEPS);
-    bench_row(run, "ask", "the same, choosing between raw and log", mine, "s", "scikit-learn (raw)", other, other / mine, NAN, 0.0);
+    bench_row(run, "ask", "the same and choosing between raw and log", mine, "s", "scikit-learn (raw)", other, other / mine, NAN, 0.0);
     hu_frame_free(a);
     hu_frame_free(b);
     free_text(&text);

@@ -6,6 +6,7 @@ include tests/unit/active.mk
 include tests/unit/io.mk
 include tests/unit/sparse.mk
 include tests/unit/sptrsv.mk
+include tests/unit/qp.mk
 include tests/unit/tools.mk
 include tests/unit/trace.mk
 endif

@@ -20,6 +20,13 @@ libperfpredict_la_SOURCES += bin/perf-predict/pool.c bin/perf-predict/pool.h
 libperfpredict_la_SOURCES += bin/perf-predict/runner.c bin/perf-predict/runner.h
 libperfpredict_la_SOURCES += bin/perf-predict/gnuplot.c bin/perf-predict/gnuplot.h
 libperfpredict_la_SOURCES += bin/perf-predict/progress_plot.c bin/perf-predict/progress_plot.h
+libperfpredict_la_SOURCES += bin/perf-predict/gpu.c bin/perf-predict/gpu.h
+libperfpredict_la_SOURCES += bin/perf-predict/cells.c bin/perf-predict/cells.h
+libperfpredict_la_SOURCES += bin/perf-predict/jobs.c bin/perf-predict/jobs.h
+libperfpredict_la_SOURCES += bin/perf-predict/room.c bin/perf-predict/room.h
+libperfpredict_la_SOURCES += bin/perf-predict/tournament.c bin/perf-predict/tournament.h
+libperfpredict_la_SOURCES += bin/perf-predict/schedule.c bin/perf-predict/schedule.h
+libperfpredict_la_SOURCES += bin/perf-predict/kernels.c bin/perf-predict/kernels.h
 
 bin_PROGRAMS += perf-predict
 perf_predict_CPPFLAGS = $(libperfpredict_la_CPPFLAGS) $(MPI_CFLAGS)
@@ -31,6 +38,9 @@ perf_predict_SOURCES += bin/perf-predict/table_options.c bin/perf-predict/table_
 perf_predict_SOURCES += bin/perf-predict/eval.c
 perf_predict_SOURCES += bin/perf-predict/importance.c
 perf_predict_SOURCES += bin/perf-predict/dump.c
+perf_predict_SOURCES += bin/perf-predict/transfer.c
+perf_predict_SOURCES += bin/perf-predict/occupancy.c
+perf_predict_SOURCES += bin/perf-predict/simulate.c
 perf_predict_SOURCES += bin/perf-predict/ranks.c bin/perf-predict/ranks.h
 perf_predict_SOURCES += bin/perf-predict/common.c bin/perf-predict/common.h
 

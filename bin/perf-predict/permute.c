@@ -7,19 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-static bool leaves_rows_out(const hu_model *m)
-{
-    return (m->kind == HU_MODEL_RF || m->kind == HU_MODEL_ET) && m->options.bag > 0 && (m->options.replace || m->options.bag < 1);
-}
-
 /* Mean squared error of what the model works on, of the rows x: out of bag where bags left rows out, else by all of the model. */
-static hu_status squared_error(const hu_model *m, const hu_frame *frame, const double *x, double *mean, int32_t *count, double *ret, hu_error *err)
+static hu_status squared_error(const hu_model *m, const hu_frame *frame, const double *x, double *mean, int32_t *count, bool *ret_unseen, double *ret, hu_error *err)
 {
     double sum = 0.0;
     int64_t n = 0;
-    if (leaves_rows_out(m) && hu_forest_oob(m->forest, &m->options, x, frame->rows, mean, NULL, count, err)) return err->status;
+    if (hu_model_oob(m, x, frame->rows, mean, count, ret_unseen, err)) return err->status;
     for (int64_t i = 0; i < frame->rows; i++) {
-        double p = leaves_rows_out(m) ? mean[i] : hu_model_predict_row(m, x + i * frame->features).mean;
+        double p = *ret_unseen ? mean[i] : hu_model_predict_row(m, x + i * frame->features).mean;
         if (isnan(p)) continue;
         double e = p - (m->is_log ? log(frame->y[i]) : frame->y[i]);
         sum += e * e;
@@ -34,10 +29,11 @@ hu_status permute_columns(const hu_model *m, const hu_frame *frame, const int32_
     int64_t n = frame->rows, d = frame->features;
     double *x = NULL, *mean = NULL, base, error;
     int32_t *order = NULL, *count = NULL;
+    bool unseen;
     if (hu_alloc(n, (size_t)d * sizeof *x, "rows", (void **)&x, err) || hu_alloc(n, sizeof *mean, "rows", (void **)&mean, err) || hu_alloc(n, sizeof *order, "rows", (void **)&order, err) ||
-        hu_alloc(n, sizeof *count, "rows", (void **)&count, err) || squared_error(m, frame, frame->x, mean, count, &base, err))
+        hu_alloc(n, sizeof *count, "rows", (void **)&count, err) || squared_error(m, frame, frame->x, mean, count, &unseen, &base, err))
         goto cleanup;
-    if (!leaves_rows_out(m)) hu_say(0, "the trees of this model leave no rows out: the errors are those of rows that it has seen");
+    if (!unseen) hu_say(0, "the trees of this model leave no rows out: the errors are those of rows that it has seen");
     for (int32_t k = 0; k < groups; k++) {
         hu_random random = hu_random_stream(seed, (uint64_t)k);
         for (int64_t i = 0; i < n; i++) order[i] = (int32_t)i;
@@ -45,7 +41,7 @@ hu_status permute_columns(const hu_model *m, const hu_frame *frame, const int32_
         memcpy(x, frame->x, (size_t)(n * d) * sizeof *x);
         for (int32_t f = 0; f < d; f++)
             for (int64_t i = 0; i < n && group[f] == k; i++) x[i * d + f] = frame->x[order[i] * d + f];
-        if (squared_error(m, frame, x, mean, count, &error, err)) goto cleanup;
+        if (squared_error(m, frame, x, mean, count, &unseen, &error, err)) goto cleanup;
         worth[k] = error - base;
     }
 cleanup:

@@ -1,5 +1,6 @@
 # lib/io
 libcommon_la_SOURCES += lib/io/json.c lib/io/json.h lib/io/bundle.c lib/io/bundle.h
+libcommon_la_SOURCES += lib/io/json_items.c lib/io/json_items.h
 libcommon_la_SOURCES += lib/io/bundle_archive.c lib/io/bundle_archive.h
 libcommon_la_SOURCES += lib/io/bundle_stream.c
 libcommon_la_SOURCES += lib/io/trace.c lib/io/trace_head.c lib/io/trace.h

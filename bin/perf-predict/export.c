@@ -32,7 +32,7 @@ static hu_status put_features(const hu_model *m, hu_output *out, hu_error *err)
             if (hu_output_printf(out, err, "column %d: %s, %d levels:", f, feature->name, feature->level_count)) return err->status;
             for (int32_t l = 0; l < feature->level_count; l++)
                 if (hu_output_printf(out, err, " \"%s\" (%lld)", feature->levels[l], (long long)feature->level_rows[l])) return err->status;
-        } else if (hu_output_printf(out, err, "column %d: %s, numbers from %s to %s", f, feature->name, shortest(feature->least).text, shortest(feature->most).text)) {
+        } else if (hu_output_printf(out, err, "column %d: %s, %s from %s to %s", f, feature->name, feature->is_log ? "logarithms (natural)" : "numbers", shortest(feature->least).text, shortest(feature->most).text)) {
             return err->status;
         }
         if (feature->missing && hu_output_printf(out, err, ", missing in %lld rows", (long long)feature->missing)) return err->status;
@@ -44,9 +44,11 @@ static hu_status put_features(const hu_model *m, hu_output *out, hu_error *err)
 static hu_status put_factor(const hu_model *m, const hu_factor *f, hu_output *out, hu_error *err)
 {
     const char *name = m->feature[f->feature].name;
+    bool is_log = m->feature[f->feature].is_log;
     switch ((hu_factor_kind)f->kind) {
-    case HU_FACTOR_NUMBER: return hu_output_printf(out, err, " * (%s - %s) * %s", name, shortest(f->a).text, shortest(f->b).text);
+    case HU_FACTOR_NUMBER: return hu_output_printf(out, err, is_log ? " * (log(%s) - %s) * %s" : " * (%s - %s) * %s", name, shortest(f->a).text, shortest(f->b).text);
     case HU_FACTOR_LEVEL: return hu_output_printf(out, err, " * [%s is \"%s\"]", name, m->feature[f->feature].levels[(int32_t)f->a]);
+    case HU_FACTOR_POWER_OF_LOG: /* written of the number itself */
     case HU_FACTOR_POWER: return hu_output_printf(out, err, " * %s^%s * log2(%s)^%s", name, shortest(f->a).text, name, shortest(f->b).text);
     default: return HU_OK;
     }
@@ -71,7 +73,8 @@ static hu_status put_node(const hu_model *m, int32_t tree, int64_t at, hu_output
     int32_t f = n->feature & HU_NODE_FEATURE;
     const char *missing = n->feature & HU_NODE_LEFT ? "left" : "right";
     if (!(n->feature & HU_NODE_SET))
-        return hu_output_printf(out, err, "  %lld: %s <= %s ? %d : %d (missing: %s)\n", (long long)at, f < m->features ? m->feature[f].name : "(source)", shortest(n->value).text, n->child, n->child + 1, missing);
+        return hu_output_printf(out, err, f < m->features && m->feature[f].is_log ? "  %lld: log(%s) <= %s ? %d : %d (missing: %s)\n" : "  %lld: %s <= %s ? %d : %d (missing: %s)\n", (long long)at,
+                                f < m->features ? m->feature[f].name : "(source)", shortest(n->value).text, n->child, n->child + 1, missing);
     const hu_feature *feature = &m->feature[f];
     const uint64_t *set = m->forest->set + m->forest->set_root[tree] + (int64_t)n->value;
     if (hu_output_printf(out, err, "  %lld: %s in {", (long long)at, feature->name)) return err->status;
@@ -147,7 +150,7 @@ static json_t *node_json(const hu_model *m, int32_t tree, int64_t at)
 
 static json_t *linear_json(const hu_linear *linear)
 {
-    static const char *const kinds[] = {"none", "number", "level", "power"};
+    static const char *const kinds[] = {"none", "number", "level", "power", "power of log"};
     json_t *o = json_object(), *terms = json_array();
     for (int64_t k = 0; k < linear->terms; k++) {
         json_t *term = json_object(), *factors = json_array();
@@ -234,6 +237,10 @@ static hu_status put_c_linear(const hu_model *m, const char *prefix, hu_output *
             if (f->kind == HU_FACTOR_NONE && hu_output_printf(out, err, "%s1.0", times)) return err->status;
             if (f->kind == HU_FACTOR_NUMBER && hu_output_printf(out, err, "%s(x[%d] != x[%d] ? 0.0 : (x[%d] - %a) * %a)", times, f->feature, f->feature, f->feature, f->a, f->b)) return err->status;
             if (f->kind == HU_FACTOR_LEVEL && hu_output_printf(out, err, "%s(x[%d] == %a)", times, f->feature, f->a)) return err->status;
+            if (f->kind == HU_FACTOR_POWER_OF_LOG &&
+                (hu_output_printf(out, err, "%s(", times) || (f->a == 0.0 ? hu_output_printf(out, err, "1.0") : hu_output_printf(out, err, "exp(%a * x[%d])", f->a, f->feature)) ||
+                 hu_output_printf(out, err, " * ") || (f->b == 0.0 ? hu_output_printf(out, err, "1.0") : hu_output_printf(out, err, "pow(x[%d] / %a, %a)", f->feature, M_LN2, f->b)) || hu_output_printf(out, err, ")")))
+                return err->status;
             if (f->kind != HU_FACTOR_POWER) continue;
             if (hu_output_printf(out, err, "%s(", times) || (f->a == 0.0 ? hu_output_printf(out, err, "1.0") : hu_output_printf(out, err, "pow(x[%d], %a)", f->feature, f->a)) ||
                 hu_output_printf(out, err, " * ") || (f->b == 0.0 ? hu_output_printf(out, err, "1.0") : hu_output_printf(out, err, "pow(log2(x[%d]), %a)", f->feature, f->b)) || hu_output_printf(out, err, ")"))
@@ -331,6 +338,18 @@ static hu_status put_c_models(const hu_model *m, hu_output *out, hu_error *err)
     return HU_OK;
 }
 
+/* The features as the model works on them: in place of x, where logarithms are taken. */
+static hu_status put_c_logarithms(const hu_model *m, const char *name, hu_output *out, hu_error *err)
+{
+    bool any = false;
+    for (int32_t f = 0; f < m->features; f++) any |= m->feature[f].is_log;
+    if (!any) return HU_OK;
+    if (hu_output_printf(out, err, "    double taken[%s_features];\n    for (int f = 0; f < %s_features; f++) taken[f] = x[f];\n", name, name)) return err->status;
+    for (int32_t f = 0; f < m->features; f++)
+        if (m->feature[f].is_log && hu_output_printf(out, err, "    taken[%d] = log(x[%d]);\n", f, f)) return err->status;
+    return hu_output_printf(out, err, "    x = taken;\n");
+}
+
 hu_status export_c(const hu_model *m, const char *name, hu_output *out, hu_error *err)
 {
     if (hu_output_printf(out, err, "/* A model of ") || put_c_text(m->target, out, err) ||
@@ -340,5 +359,6 @@ hu_status export_c(const hu_model *m, const char *name, hu_output *out, hu_error
         put_c_columns(m, name, out, err))
         return err->status;
     if (hu_output_printf(out, err, "#define levels %s_levels\n", name) || put_c_models(m, out, err) || hu_output_printf(out, err, "#undef levels\n")) return err->status;
-    return hu_output_printf(out, err, "double %s_predict(const double *x);\ndouble %s_predict(const double *x)\n{\n    double value = mean(x);\n    return %s;\n}\n", name, name, m->is_log ? "exp(value)" : "value");
+    if (hu_output_printf(out, err, "double %s_predict(const double *x);\ndouble %s_predict(const double *x)\n{\n", name, name) || put_c_logarithms(m, name, out, err)) return err->status;
+    return hu_output_printf(out, err, "    double value = mean(x);\n    return %s;\n}\n", m->is_log ? "exp(value)" : "value");
 }

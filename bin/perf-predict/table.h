@@ -10,7 +10,7 @@ typedef enum { DUP_KEEP, DUP_MEAN, DUP_MEDIAN, DUP_MIN } table_dup;
 
 typedef struct {
     const char *target;
-    const char *take;     /* NULL: all columns; else "a,b:cat,n:num" */
+    const char *take;     /* NULL: all columns; else "a,b:cat,n:num,m:log" */
     const char *drop;     /* "c,d", or NULL */
     const char *fail_col; /* NULL, or the column that says whether a run failed */
     table_fails fails;

@@ -10,6 +10,7 @@ typedef struct {
     int32_t level_count;  /* 0: numbers */
     int64_t *level_rows;  /* [level_count] of training */
     double least, most, median; /* of numbers; NaN where all are missing */
+    bool is_log;          /* of numbers: they are the natural logarithms of what the table has */
     int64_t missing;      /* rows of training */
 } hu_feature;
 

@@ -21,6 +21,14 @@ const char *hu_model_kind_name(hu_model_kind kind)
 
 /* ---- one fit: a linear part and a forest on some rows --------------------------------------------------------------- */
 
+/* A comparison that a recipe is in: it is given up when its errors so far are more than may still win. */
+typedef struct {
+    bool relative;   /* the mean of relative errors counts, else the root of the mean square */
+    double limit;    /* of that */
+    double sum;      /* of relative errors or squares, over the rows held out so far */
+    bool is_lost;
+} race;
+
 /* What is learnt, and how. */
 typedef struct {
     const hu_frame *frame;
@@ -29,6 +37,8 @@ typedef struct {
     hu_model_kind kind;
     bool is_log;
     hu_forest_options forest;
+    race *race;           /* or NULL */
+    double *held_out;     /* [2 rows] what the choice found of the recipe taken: means and deviations of rows held out, or NULL */
 } recipe;
 
 typedef struct {
@@ -141,6 +151,20 @@ cleanup:
     return err->status;
 }
 
+/* Adds the errors of the n rows just held out; tells whether the race goes on. */
+static bool still_runs(const recipe *r, const int32_t *rows, int64_t n, const double *mean)
+{
+    race *c = r->race;
+    if (!c) return true;
+    for (int64_t i = 0; i < n; i++) {
+        double truth = r->frame->y[rows[i]], e = (r->is_log ? exp(mean[rows[i]]) : mean[rows[i]]) - truth;
+        c->sum += c->relative ? fabs(e / truth) : e * e;
+    }
+    double rows_in_all = (double)r->frame->rows, error = c->relative ? c->sum / rows_in_all : sqrt(c->sum / rows_in_all);
+    c->is_lost = error > c->limit * (1 + 1e-9); /* the sums of the judge come in another order */
+    return !c->is_lost;
+}
+
 /* Every row by a fit that has not seen it. folds of the n rows listed; the rows come out by their number in the frame. */
 static hu_status hold_out_folds(const recipe *r, const double *y, const int32_t *rows, int64_t n, double *mean, double *deviation, hu_error *err)
 {
@@ -166,7 +190,7 @@ static hu_status hold_out_folds(const recipe *r, const double *y, const int32_t 
         if (fit_rows(&small, y, in, kept, &f, err)) goto cleanup;
         predict_rows(&small, &f, out, held, mean, deviation, err);
         free_fit(&f);
-        if (err->status) goto cleanup;
+        if (err->status || !still_runs(r, out, held, mean)) goto cleanup;
     }
 cleanup:
     hu_free(fold);
@@ -259,17 +283,20 @@ static hu_status targets_of(const recipe *r, double *y)
     return HU_OK;
 }
 
-/* The error by which recipes are compared: relative where all targets are positive, else absolute. */
-static hu_status try_recipe(const recipe *r, bool relative, double *y, double *mean, double *deviation, double *work, double *ret_error, hu_error *err)
+/* The error by which recipes are compared: relative where all targets are positive, else absolute. What errs more than limit need not be known: INFINITY. */
+static hu_status try_recipe(const recipe *r, bool relative, double limit, double *y, double *mean, double *deviation, double *work, double *ret_error, hu_error *err)
 {
     fit f = {0};
+    race c = {.relative = relative, .limit = limit};
+    recipe racing = *r;
+    racing.race = &c;
     targets_of(r, y);
     if (leaves_rows_out(r) && fit_rows(r, y, NULL, r->frame->rows, &f, err)) return err->status;
-    hold_out(r, y, f.forest ? &f : NULL, mean, deviation, err);
+    hold_out(&racing, y, f.forest ? &f : NULL, mean, deviation, err);
     free_fit(&f);
-    if (err->status) return err->status;
-    for (int64_t i = 0; i < r->frame->rows && r->is_log; i++) mean[i] = exp(mean[i]);
-    hu_model_error e = hu_model_judge(r->frame->y, mean, r->frame->rows, work);
+    if (err->status || c.is_lost) return err->status;
+    for (int64_t i = 0; i < r->frame->rows; i++) y[i] = r->is_log ? exp(mean[i]) : mean[i];
+    hu_model_error e = hu_model_judge(r->frame->y, y, r->frame->rows, work);
     *ret_error = relative ? e.mape : e.rmse;
     return HU_OK;
 }
@@ -305,7 +332,7 @@ static const double MARGIN = 0.9;
 /* Tries each kind and target that the options leave open. */
 static hu_status choose_recipe(recipe *r, hu_error *err)
 {
-    static const hu_model_kind kinds[] = {HU_MODEL_HYBRID, HU_MODEL_RF, HU_MODEL_ET, HU_MODEL_BOOST};
+    static const hu_model_kind kinds[] = {HU_MODEL_RF, HU_MODEL_HYBRID, HU_MODEL_ET, HU_MODEL_BOOST};
     const hu_model_options *o = r->options;
     bool positive = all_positive(r->frame);
     recipe trial = *r;
@@ -332,14 +359,18 @@ static hu_status choose_recipe(recipe *r, hu_error *err)
     if (hu_alloc(4 * n, sizeof *work, "rows held out", (void **)&work, err)) goto cleanup;
     for (int k = 0; k < (o->kind >= 0 ? 1 : (int)(sizeof kinds / sizeof *kinds)); k++)
         for (int raw = 0; raw < 2; raw++) {
-            double error = INFINITY;
+            double error = INFINITY, limit = isinf(best) ? best : best * MARGIN;
             if ((!raw && !positive) || (o->log >= 0 && o->log == raw)) continue;
             set_recipe(&trial, o->kind >= 0 ? (hu_model_kind)o->kind : kinds[k], !raw);
-            if (try_recipe(&trial, positive, work, work + n, work + 2 * n, work + 3 * n, &error, err)) goto cleanup;
-            hu_say(1, "%s on %s: error of rows held out %.4g", kind_names[trial.kind], raw ? "the target" : "its logarithm", error);
-            if (!(error < best * (isinf(best) ? 1.0 : MARGIN))) continue;
+            if (try_recipe(&trial, positive, limit, work, work + n, work + 2 * n, work + 3 * n, &error, err)) goto cleanup;
+            if (isinf(error)) hu_say(1, "%s on %s: error of rows held out more than %.4g", kind_names[trial.kind], raw ? "the target" : "its logarithm", limit);
+            else hu_say(1, "%s on %s: error of rows held out %.4g", kind_names[trial.kind], raw ? "the target" : "its logarithm", error);
+            if (!(error < limit)) continue;
             best = error;
             set_recipe(r, trial.kind, trial.is_log);
+            if (sample) continue;
+            if (!r->held_out && hu_alloc(2 * n, sizeof *r->held_out, "rows held out", (void **)&r->held_out, err)) goto cleanup;
+            memcpy(r->held_out, work + n, 2 * (size_t)n * sizeof *work);
         }
 cleanup:
     hu_free(work);
@@ -395,7 +426,9 @@ static hu_status judge_held_out(const recipe *r, hu_model *model, const fit *f, 
     double *block;
     if (hu_alloc(3 * n, sizeof *block, "rows held out", (void **)&block, err)) return err->status;
     double *mean = block, *deviation = block + n, *work = block + 2 * n;
-    if (hold_out(r, y, f, mean, deviation, err) || hu_model_keep_scores(model, y, mean, deviation, n, work, err)) goto cleanup;
+    if (r->held_out) memcpy(block, r->held_out, 2 * (size_t)n * sizeof *block);
+    else if (hold_out(r, y, f, mean, deviation, err)) goto cleanup;
+    if (hu_model_keep_scores(model, y, mean, deviation, n, work, err)) goto cleanup;
     for (int64_t i = 0; i < n; i++) {
         if (r->is_log) {
             mean[i] = exp(mean[i]);
@@ -437,12 +470,14 @@ hu_status hu_model_train(const hu_frame *frame, const char *target, const hu_mod
     model->linear = f.linear;
     model->forest = f.forest;
     model->is_scaled = f.is_scaled;
+    hu_free(r.held_out);
     hu_bins_free(bins);
     hu_free(y);
     *ret_model = model;
     return HU_OK;
 failed:
     free_fit(&f);
+    hu_free(r.held_out);
     hu_model_free(model);
     hu_bins_free(bins);
     hu_free(y);

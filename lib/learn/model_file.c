@@ -29,6 +29,7 @@ static json_t *feature_json(const hu_feature *feature)
     json_object_set_new(o, "kind", json_string(feature->level_count ? "levels" : "number"));
     json_object_set_new(o, "missing", json_integer(feature->missing));
     if (!feature->level_count) {
+        if (feature->is_log) json_object_set_new(o, "log", json_true());
         json_object_set_new(o, "least", number_or_null(feature->least));
         json_object_set_new(o, "most", number_or_null(feature->most));
         json_object_set_new(o, "median", number_or_null(feature->median));
@@ -172,6 +173,7 @@ static hu_status read_feature(const hu_json_place *o, hu_feature *feature, hu_er
     if (hu_json_text(o, "name", &name, err) || hu_json_word(o, "kind", kinds, 2, &kind, err) || hu_json_integer(o, "missing", 0, INT32_MAX, &feature->missing, err)) return err->status;
     if (!(feature->name = strdup(name))) return hu_fail(err, HU_SYSTEM, "out of memory");
     if (kind == 1) return read_levels(o, feature, err);
+    if (hu_json_has(o, "log") && hu_json_bool(o, "log", &feature->is_log, err)) return err->status;
     if (number_or_nan(o, "least", &feature->least, err) || number_or_nan(o, "most", &feature->most, err)) return err->status;
     return number_or_nan(o, "median", &feature->median, err);
 }

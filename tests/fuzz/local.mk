@@ -78,3 +78,11 @@ fuzz_members_SOURCES = tests/fuzz/fuzz_members.c
 fuzz_members_LDADD = $(HU_LIBS)
 fuzz_members_LDFLAGS = $(FUZZ_LINK)
 endif
+if HU_FUZZ
+FUZZ_TARGETS += fuzz_counters
+EXTRA_PROGRAMS += fuzz_counters
+fuzz_counters_SOURCES = tests/fuzz/fuzz_counters.c
+fuzz_counters_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/perf-predict
+fuzz_counters_LDADD = libperfpredict.la $(HU_LIBS)
+fuzz_counters_LDFLAGS = $(FUZZ_LINK)
+endif

@@ -29,6 +29,11 @@ typedef struct {
 
 #define SPMM_PLAIN {1, 0, NULL, 0, NULL, NULL, false, __builtin_inf()}
 
+static inline bool spmm_finish_is_plain(const spmm_finish *f)
+{
+    return f->alpha == 1 && f->beta == 0 && !f->mean_ptr && f->bias == 0 && !f->bias_of_row && !f->bias_of_col && !f->relu && f->cap == __builtin_inf();
+}
+
 /* One tile: `width` columns from column `from` on. Scalars: B is f64, f32, f16 or bf16; sums and values are double where B is f64, else float.
  * C is of the sums' scalar or any of 16 bits (of float sums). finish NULL: sums are stored as they are, in the sums' scalar. */
 typedef struct {

@@ -7,12 +7,14 @@ libspmmpack_la_SOURCES += bin/spmm-pack/sparse.c bin/spmm-pack/sparse.h
 libspmmpack_la_SOURCES += bin/spmm-pack/plan.c bin/spmm-pack/plan.h
 libspmmpack_la_SOURCES += bin/spmm-pack/rows.c
 libspmmpack_la_SOURCES += bin/spmm-pack/neighbor.c bin/spmm-pack/neighbor.h
+libspmmpack_la_SOURCES += bin/spmm-pack/panel.c bin/spmm-pack/panel.h bin/spmm-pack/panel_kernel.h
 libspmmpack_la_SOURCES += bin/spmm-pack/dense_in.c bin/spmm-pack/dense_in.h
 libspmmpack_la_SOURCES += bin/spmm-pack/kernel.h bin/spmm-pack/simd.h
 
 # The engine's hot loops, built once per instruction set (lib/device/level.h): add a source to SPMM_KERNELS.
 SPMM_KERNELS =
 SPMM_KERNELS += bin/spmm-pack/kernel.c bin/spmm-pack/kernel_body.h
+SPMM_KERNELS += bin/spmm-pack/panel_kernel.c bin/spmm-pack/panel_body.h
 noinst_LTLIBRARIES += libspmmpack_base.la
 libspmmpack_base_la_SOURCES = $(SPMM_KERNELS)
 libspmmpack_base_la_CPPFLAGS = $(libspmmpack_la_CPPFLAGS)

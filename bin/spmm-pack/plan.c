@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-const spmm_strategy *const spmm_strategies[] = {&spmm_csr, &spmm_neighbor, NULL};
+const spmm_strategy *const spmm_strategies[] = {&spmm_csr, &spmm_neighbor, &spmm_panel, NULL};
 
 const spmm_strategy *spmm_strategy_find(const char *name)
 {

@@ -7,3 +7,4 @@ include tests/unit/sparse.mk
 include tests/unit/sptrsv.mk
 include tests/unit/tools.mk
 endif
+include tests/unit/spmm_panel.mk

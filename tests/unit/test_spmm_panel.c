@@ -26,7 +26,7 @@ static void check_untouched(const hu_dense *c)
     for (int64_t i = 0; i < c->rows; i++)
         for (int64_t j = c->cols; j < c->ld; j++) {
             const double v = hu_scalar_get(c->scalar, c->data, i * c->ld + j);
-            ck_assert_msg(v != v, "row %lld: written behind its end", (long long)i);
+            if (v == v) ck_abort_msg("row %lld: written behind its end", (long long)i);
         }
 }
 
@@ -76,21 +76,25 @@ static hu_dense *operand(int64_t rows, int64_t cols, hu_scalar scalar, bool whol
 /* Whole numbers: every shape must give the one right answer, to the bit. */
 START_TEST(test_exact)
 {
-    static const int64_t sizes[][2] = {{1, 1}, {3, 5}, {13, 300}, {530, 70}, {64, 256}}, widths[] = {1, 3, 15, 16, 17, 31, 33, 64, 70, 143};
+    static const int64_t sizes[][2] = {{1, 1}, {3, 5}, {13, 300}, {530, 70}}, widths[] = {1, 3, 15, 17, 33, 64, 143};
     for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++)
         for (int64_t block = 1; block <= 4; block += 3) {
             spmm_matrix *a = spmm_make(sizes[z][0], sizes[z][1], .3, block, true, HU_F32, z);
             for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
                 hu_dense *b = operand(a->cols, widths[w], HU_F32, true);
+                hu_dense *right = product(a, b, NULL, HU_F32, 1, 0, NULL);
+                ck_assert(spmm_error(a, b, right, 1, 0, NULL) == 0);
                 for (size_t r = 0; r < 4; r++)
                     for (int m = 0; m < SPMM_MASKS_KINDS; m++) {
                         const spmm_panel_shape s = {all_rows[r], 32 << r, (spmm_masks)m, (spmm_panel_order)((r + w) % SPMM_ORDER_KINDS)};
                         if (m == SPMM_MASKS_ALL && s.rows == 8) continue;
                         hu_dense *c = product(a, b, &s, HU_F32, 1, 0, NULL);
-                        const double error = spmm_error(a, b, c, 1, 0, NULL);
-                        ck_assert_msg(error == 0, "%lld x %lld, %lld columns, R %d masks %d: error %g", (long long)a->rows, (long long)a->cols, (long long)widths[w], s.rows, m, error);
+                        for (int64_t i = 0; i < c->rows; i++)
+                            if (memcmp((float *)c->data + i * c->ld, (float *)right->data + i * c->ld, (size_t)c->cols * sizeof(float)) != 0)
+                                ck_abort_msg("%lld x %lld, %lld columns, R %d masks %d: row %lld", (long long)a->rows, (long long)a->cols, (long long)widths[w], s.rows, m, (long long)i);
                         hu_dense_free(c);
                     }
+                hu_dense_free(right);
                 hu_dense_free(b);
             }
             spmm_matrix_free(a);

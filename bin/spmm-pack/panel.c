@@ -21,7 +21,7 @@ const char *const spmm_panel_order_names[SPMM_ORDER_KINDS] = {"none", "degree", 
  * sums move more than the entries. Columns are shared where neighbouring rows repeat each other, as in weights pruned by blocks. */
 spmm_panel_shape spmm_panel_rule(const spmm_matrix *a, int64_t k, hu_scalar b)
 {
-    enum { ENTRIES = 12, VECTORS = 4 };
+    enum { ENTRIES = 12, VECTORS = 4, WIDE = 2, SPARSE = 20 };
     const int64_t size = b == HU_F64 ? 8 : 4, cache = hu_cpu_cache_bytes(1) ? hu_cpu_cache_bytes(1) : 32 << 10;
     const int64_t most = VECTORS * HU_PICK(spmm_panel_lanes)((size_t)size), width = k > 0 && k < most ? k : most;
     const int64_t need = a->nnz ? ENTRIES * a->rows * a->cols / a->nnz : 16;
@@ -39,6 +39,9 @@ spmm_panel_shape spmm_panel_rule(const spmm_matrix *a, int64_t k, hu_scalar b)
     }
     if (repeated * 2 > pairs) {
         s.masks = SPMM_MASKS_FULL;
+        s.order = SPMM_ORDER_NONE;
+    } else if (k >= WIDE * most && a->nnz * SPARSE < a->rows * a->cols) {
+        s.rows = 2; /* C outweighs the entries: its rows are written in order, in wide pieces */
         s.order = SPMM_ORDER_NONE;
     }
     while (s.k_block < SPMM_MOST_K_BLOCK && s.k_block < a->cols && (s.k_block * 2 * width * size <= cache * 3 / 4 || s.k_block < need)) s.k_block *= 2;

@@ -58,6 +58,20 @@ HU_LEVELS(void, spmm_rows, (const spmm_tile *t, const int64_t *ptr, const int32_
  * column + 1 of the entry, [row ld_arg + column]; a row without entries gives 0 and -1. finish as above, without a mean. */
 HU_LEVELS(void, spmm_extremes, (const spmm_tile *t, bool least, int32_t *arg, int64_t ld_arg, const int64_t *ptr, int64_t first, int64_t n));
 
+/* Dots of rows of X and Y at the places of a pattern; e: [nnz x heads] of the sums' scalar. */
+typedef struct {
+    const int64_t *row_ptr;
+    const int32_t *col;
+    int64_t nnz, k, heads; /* heads divides k */
+    hu_scalar scalar;
+    const void *x, *y;
+    int64_t ldx, ldy;
+    void *e;
+} spmm_dots;
+
+/* Entries from..to-1, of which the first is in row `row`. An entry's bits do not depend on where it stands. */
+HU_LEVELS(void, spmm_dots_of, (const spmm_dots *d, int64_t row, int64_t from, int64_t to));
+
 /* The sum type of a type of B. */
 static inline hu_scalar spmm_sum_scalar(hu_scalar b)
 {

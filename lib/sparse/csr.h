@@ -30,7 +30,8 @@ typedef struct {
     double *val;        /* [nnz], or [2 nnz] where complex */
 } hu_coo;
 
-typedef enum { HU_DUP_SUM, HU_DUP_ERROR, HU_DUP_LAST } hu_duplicates;
+/* What stands for entries of one place; the greatest is of real values only. */
+typedef enum { HU_DUP_SUM, HU_DUP_ERROR, HU_DUP_LAST, HU_DUP_FIRST, HU_DUP_MAX } hu_duplicates;
 
 /* ---- making and freeing */
 

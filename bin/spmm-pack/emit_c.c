@@ -54,8 +54,6 @@ static const char prologue[] =
     "#endif\n"
     "#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && defined(__x86_64__) && defined(__gnu_linux__)\n"
     "#define LEVELS __attribute__((target_clones(\"arch=x86-64-v4\", \"arch=x86-64-v3\", \"default\")))\n"
-    "#elif defined(__x86_64__) && !defined(__GNUC__)\n"
-    "#define LEVELS\n"
     "#else\n"
     "#define LEVELS\n"
     "#endif\n";
@@ -68,11 +66,11 @@ static void declare_sums(text *t, const tile *z, int rows)
     PUT(t, ";\n");
 }
 
-static const char *offset(const tile *z, int v, char text[32])
+static const char *offset(const tile *z, int v, char at[32])
 {
-    if (z->step == 1) snprintf(text, 32, "%d", v);
-    else snprintf(text, 32, "%d * LANES", v);
-    return text;
+    if (z->step == 1) snprintf(at, 32, "%d", v);
+    else snprintf(at, 32, "%d * LANES", v);
+    return at;
 }
 
 static void move_sums(text *t, const tile *z, int rows, const char *indent, bool store)
@@ -192,7 +190,7 @@ static void loop_tile(text *t, const tile *z)
     int masks[16];
     const int rows = f->shape.rows, buckets = spmm_panel_buckets(&f->shape, masks);
     panel_function(t, z, rows, true);
-    if (rows > 1) panel_function(t, z, 1, false);
+    if (t->a->rows % rows) panel_function(t, z, 1, false);
     PUT(t, "LEVELS static void tile_%s(const float *b, long ldb, float *c, long ldc)\n{\n", z->suffix);
     PUT(t, "    for (long chunk = 0; chunk < %lld; chunk++)\n        for (long k = 0; k < %lld; k++) {\n", (long long)f->chunks, (long long)f->blocks);
     PUT(t, "            const long first = chunk * %d, most = ROWS - first < %d ? ROWS - first : %d;\n", SPMM_CHUNK_ROWS, SPMM_CHUNK_ROWS, SPMM_CHUNK_ROWS);
@@ -203,7 +201,7 @@ static void loop_tile(text *t, const tile *z)
         buckets ? "u, " : "", f->shape.k_block);
     if (buckets) PUT(t, "                u += %d;\n", buckets);
     PUT(t, "            }\n");
-    if (rows > 1) PUT(t, "            for (; i < most; i++) v = panel_%s_1(&j, v, r + i, n + i, b + k * %d * ldb, ldb, c + first * ldc, ldc, k > 0);\n", z->suffix, f->shape.k_block);
+    if (t->a->rows % rows) PUT(t, "            for (; i < most; i++) v = panel_%s_1(&j, v, r + i, n + i, b + k * %d * ldb, ldb, c + first * ldc, ldc, k > 0);\n", z->suffix, f->shape.k_block);
     PUT(t, "        }\n}\n\n");
 }
 

@@ -15,7 +15,7 @@ enum { MOST_BUCKETS = 11 };
 /* ---- shapes ----------------------------------------------------------------------------------------------------- */
 
 const char *const spmm_masks_names[SPMM_MASKS_KINDS] = {"none", "full", "all"};
-const char *const spmm_panel_order_names[SPMM_ORDER_KINDS] = {"none", "degree", "similar"};
+const char *const spmm_panel_order_names[SPMM_ROWS_KINDS] = {"none", "degree", "similar"};
 
 /* Lock step of 4 rows, whose tile of B (4 vectors wide where B is) fills two thirds of the nearest cache, but rows get at least ENTRIES in a block, else the
  * sums move more than the entries. Columns are shared where neighbouring rows repeat each other, as in weights pruned by blocks. */
@@ -25,7 +25,7 @@ spmm_panel_shape spmm_panel_rule(const spmm_matrix *a, int64_t k, hu_scalar b)
     const int64_t size = b == HU_F64 ? 8 : 4, cache = hu_cpu_cache_bytes(1) ? hu_cpu_cache_bytes(1) : 32 << 10;
     const int64_t most = VECTORS * HU_PICK(spmm_panel_lanes)((size_t)size), width = k > 0 && k < most ? k : most;
     const int64_t need = a->nnz ? ENTRIES * a->rows * a->cols / a->nnz : 16;
-    spmm_panel_shape s = {4, 16, SPMM_MASKS_NONE, SPMM_ORDER_DEGREE};
+    spmm_panel_shape s = {4, 16, SPMM_MASKS_NONE, SPMM_ROWS_DEGREE};
     int64_t repeated = 0, pairs = 0;
     for (int64_t i = 0; i + 1 < a->rows; i += 2) {
         int64_t p = a->row_ptr[i], q = a->row_ptr[i + 1];
@@ -39,10 +39,10 @@ spmm_panel_shape spmm_panel_rule(const spmm_matrix *a, int64_t k, hu_scalar b)
     }
     if (repeated * 2 > pairs) {
         s.masks = SPMM_MASKS_FULL;
-        s.order = SPMM_ORDER_NONE;
+        s.order = SPMM_ROWS_NONE;
     } else if (k >= WIDE * most && a->nnz * SPARSE < a->rows * a->cols) {
         s.rows = 2; /* C outweighs the entries: its rows are written in order, in wide pieces */
-        s.order = SPMM_ORDER_NONE;
+        s.order = SPMM_ROWS_NONE;
     }
     while (s.k_block < SPMM_MOST_K_BLOCK && s.k_block < a->cols && (s.k_block * 2 * width * size <= cache * 3 / 4 || s.k_block < need)) s.k_block *= 2;
     return s;
@@ -270,8 +270,8 @@ static void pack_block(packer *w, int64_t chunk, int64_t b, int64_t *columns, in
     uint16_t *row = f->row + b * w->a->rows + w->first, *len = f->len + b * w->a->rows + w->first;
     uint16_t *bucket = f->bucket + (b * (w->a->rows / rows + 1) + w->first / rows) * buckets;
     place to = {f->col + value, (char *)f->val + value * (int64_t)hu_scalar_size(w->a->scalar), from_col};
-    if (f->shape.order == SPMM_ORDER_DEGREE) order_by_degree(w, start);
-    else if (f->shape.order == SPMM_ORDER_SIMILAR) order_by_likeness(w, start, from_col);
+    if (f->shape.order == SPMM_ROWS_DEGREE) order_by_degree(w, start);
+    else if (f->shape.order == SPMM_ROWS_SIMILAR) order_by_likeness(w, start, from_col);
     else
         for (int64_t i = 0; i < w->n; i++) w->order[i] = (uint16_t)i;
     for (int64_t k = 0; k < panels * rows; k += rows) {
@@ -300,7 +300,7 @@ static void packer_free(packer *w)
 
 static hu_status packer_make(packer *w, const spmm_matrix *a, spmm_panel_form *f, hu_error *err)
 {
-    const int64_t n = least(a->rows, SPMM_CHUNK_ROWS), width = f->shape.k_block, words = f->shape.order == SPMM_ORDER_SIMILAR ? (width + 63) / 64 : 0;
+    const int64_t n = least(a->rows, SPMM_CHUNK_ROWS), width = f->shape.k_block, words = f->shape.order == SPMM_ROWS_SIMILAR ? (width + 63) / 64 : 0;
     *w = (packer){.a = a, .f = f};
     if (hu_alloc(f->blocks * n + 1, sizeof *w->start, "rows in blocks", (void **)&w->start, err) || hu_alloc(n, sizeof *w->order, "rows", (void **)&w->order, err) ||
         hu_alloc(width + 2, sizeof *w->count, "lengths", (void **)&w->count, err) || hu_alloc(n * words, sizeof *w->bits, "columns", (void **)&w->bits, err) ||
@@ -589,7 +589,7 @@ static hu_status load(const hu_bundle *bundle, const spmm_matrix *a, hu_scalar s
     (void)storage;
     *ret_pack = NULL;
     if (hu_json_member(&root, "panel", &own, err) || hu_json_integer(&own, "rows", 1, 8, &rows, err) || hu_json_integer(&own, "k_block", 1, SPMM_MOST_K_BLOCK, &k_block, err) ||
-        hu_json_integer(&own, "masks", 0, SPMM_MASKS_KINDS - 1, &masks, err) || hu_json_integer(&own, "order", 0, SPMM_ORDER_KINDS - 1, &order, err))
+        hu_json_integer(&own, "masks", 0, SPMM_MASKS_KINDS - 1, &masks, err) || hu_json_integer(&own, "order", 0, SPMM_ROWS_KINDS - 1, &order, err))
         return err->status;
     const spmm_panel_shape s = {(int32_t)rows, (int32_t)k_block, (spmm_masks)masks, (spmm_panel_order)order};
     hu_error why = HU_ERROR_NONE;

@@ -20,7 +20,7 @@
 /* ---- shapes */
 
 typedef enum { SPMM_MASKS_NONE, SPMM_MASKS_FULL, SPMM_MASKS_ALL, SPMM_MASKS_KINDS } spmm_masks; /* shared: no columns; those of all R rows; of two rows and more (R <= 4) */
-typedef enum { SPMM_ORDER_NONE, SPMM_ORDER_DEGREE, SPMM_ORDER_SIMILAR, SPMM_ORDER_KINDS } spmm_panel_order; /* of the rows in a block: as they are, by length, alike ones together */
+typedef enum { SPMM_ROWS_NONE, SPMM_ROWS_DEGREE, SPMM_ROWS_SIMILAR, SPMM_ROWS_KINDS } spmm_panel_order; /* of the rows in a block: as they are, by length, alike ones together */
 
 typedef struct {
     int32_t rows;    /* R: 1, 2, 4 or 8 */
@@ -31,7 +31,7 @@ typedef struct {
 
 enum { SPMM_MOST_K_BLOCK = 32768, SPMM_CHUNK_ROWS = 512 /* of a block; a multiple of every R */ };
 
-extern const char *const spmm_masks_names[SPMM_MASKS_KINDS], *const spmm_panel_order_names[SPMM_ORDER_KINDS];
+extern const char *const spmm_masks_names[SPMM_MASKS_KINDS], *const spmm_panel_order_names[SPMM_ROWS_KINDS];
 
 /* The shape that suits a matrix and k columns of B (0: not known) of that scalar, by rule. */
 spmm_panel_shape spmm_panel_rule(const spmm_matrix *a, int64_t k, hu_scalar b);

@@ -86,7 +86,7 @@ START_TEST(test_exact)
                 ck_assert(spmm_error(a, b, right, 1, 0, NULL) == 0);
                 for (size_t r = 0; r < 4; r++)
                     for (int m = 0; m < SPMM_MASKS_KINDS; m++) {
-                        const spmm_panel_shape s = {all_rows[r], 32 << r, (spmm_masks)m, (spmm_panel_order)((r + w) % SPMM_ORDER_KINDS)};
+                        const spmm_panel_shape s = {all_rows[r], 32 << r, (spmm_masks)m, (spmm_panel_order)((r + w) % SPMM_ROWS_KINDS)};
                         if (m == SPMM_MASKS_ALL && s.rows == 8) continue;
                         hu_dense *c = product(a, b, &s, HU_F32, 1, 0, NULL);
                         for (int64_t i = 0; i < c->rows; i++)
@@ -111,7 +111,7 @@ START_TEST(test_bound)
             spmm_matrix *a = spmm_make(70, 500, .2, 1, false, spmm_sum_scalar(types[t][0]), 3);
             hu_dense *b = operand(a->cols, k, types[t][0], false), *c0 = operand(a->rows, k, types[t][1], false);
             for (size_t r = 0; r < 4; r++) {
-                const spmm_panel_shape s = {all_rows[r], 128, r == 2 ? SPMM_MASKS_ALL : SPMM_MASKS_NONE, SPMM_ORDER_DEGREE};
+                const spmm_panel_shape s = {all_rows[r], 128, r == 2 ? SPMM_MASKS_ALL : SPMM_MASKS_NONE, SPMM_ROWS_DEGREE};
                 hu_dense *c = product(a, b, &s, types[t][1], 1, 0, NULL), *d = product(a, b, &s, types[t][1], -1.5, .75, c0);
                 const double error = spmm_error(a, b, c, 1, 0, NULL), scaled = spmm_error(a, b, d, -1.5, .75, c0);
                 ck_assert_msg(error <= 1 && scaled <= 1, "types %s %s, R %d: %g and %g of the bound", hu_scalar_name(types[t][0]), hu_scalar_name(types[t][1]), s.rows, error, scaled);
@@ -163,7 +163,7 @@ START_TEST(test_not_finite)
     hu_dense *b = operand(a->cols, 20, HU_F32, true);
     for (int64_t j = 0; j < b->cols; j++) ((float *)b->data)[17 * b->ld + j] = j % 2 ? NAN : INFINITY;
     for (int m = 0; m < SPMM_MASKS_KINDS; m++) {
-        const spmm_panel_shape s = {4, 32, (spmm_masks)m, SPMM_ORDER_SIMILAR};
+        const spmm_panel_shape s = {4, 32, (spmm_masks)m, SPMM_ROWS_SIMILAR};
         hu_dense *c = product(a, b, &s, HU_F32, 1, 0, NULL);
         for (int64_t i = 0; i < a->rows; i++) {
             bool uses = false;

@@ -135,7 +135,7 @@ static hu_status read_bias(const options *o, work *w, spmm_finish *f, hu_error *
     if (hu_number_parse(o->bias, end, &f->bias) == end && isfinite(f->bias)) return HU_OK;
     f->bias = 0;
     if (spmm_dense_read(o->bias, false, &w->bias, err)) return err->status;
-    const bool by_row = w->bias->cols == 1 && w->bias->rows == w->c->rows && (w->bias->dims == 1 || w->c->cols != 1 || w->c->rows == 1);
+    const bool by_row = w->bias->cols == 1 && w->bias->rows == w->c->rows;
     if (!by_row && !(w->bias->rows == 1 && w->bias->cols == w->c->cols))
         return hu_fail(err, HU_INPUT, "%s: a bias is a vector of %lld (rows) or one row of %lld (columns); this is %lld x %lld", o->bias, (long long)w->c->rows, (long long)w->c->cols,
                        (long long)w->bias->rows, (long long)w->bias->cols);

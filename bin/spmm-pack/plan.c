@@ -23,7 +23,7 @@ const spmm_strategy *spmm_strategy_advise(const spmm_matrix *a, int64_t k, hu_sc
     const int64_t l2 = hu_cpu_cache_bytes(2) ? hu_cpu_cache_bytes(2) : 1 << 20;
     const char *why = "packs of equal cost suit any distribution of row lengths";
     const spmm_strategy *strategy = &spmm_neighbor;
-    if (mean >= 100 && k >= 64 && a->cols * k * (int64_t)hu_scalar_size(b) > l2) {
+    if (mean >= 100 && k > 0 && a->cols * k * (int64_t)hu_scalar_size(b) > l2) {
         why = "rows are long and B is larger than the second cache: bins keep its rows near";
         strategy = &spmm_bin;
     }

@@ -234,10 +234,11 @@ static hu_status sniff(hu_source *source, spmm_format *ret_format, hu_error *err
     size_t size;
     if (hu_source_peek(source, 4096, &bytes, &size, err)) return err->status;
     const char *p = bytes, *end = p + size;
-    if (size >= 6 && memcmp(p, "\x93NUMPY", 6) == 0) *ret_format = SPMM_FORMAT_NPY;
-    else if (size == 0 || *p == '%' || (size >= 3 && memcmp(p, "\xef\xbb\xbf%", 3) == 0)) *ret_format = SPMM_FORMAT_MTX;
+    while (p < end && isspace((unsigned char)*p)) p++;
+    if (size >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0) *ret_format = SPMM_FORMAT_NPY;
+    else if (p == end || *p == '%' || (size >= 4 && memcmp(bytes, "\xef\xbb\xbf%", 4) == 0)) *ret_format = SPMM_FORMAT_MTX;
     else *ret_format = SPMM_FORMAT_EDGES;
-    if (*ret_format != SPMM_FORMAT_EDGES || size == 0) return HU_OK;
+    if (*ret_format != SPMM_FORMAT_EDGES) return HU_OK;
     int numbers = 0;
     for (int64_t value; numbers < 4; numbers++) {
         bool overflow;

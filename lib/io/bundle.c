@@ -4,19 +4,15 @@
  */
 #include "config.h"
 #include "io/bundle.h"
+#include "io/bundle_archive.h"
 #include "base/crc32c.h"
 #include "base/memory.h"
 
-#include <archive.h>
-#include <archive_entry.h>
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays of a bundle are written as they stand in memory: little-endian");
-
-#define MANIFEST "manifest.json"
-enum { NAME_LENGTH = 200, TRANSFER = 1 << 16, MANIFEST_BYTES = 64 << 20 };
 
 typedef struct {
     char *name;
@@ -31,19 +27,6 @@ typedef struct {
 static const char *const type_names[] = {"bytes", "i4", "i8", "f4", "f8"};
 static const int64_t type_sizes[] = {1, 4, 8, 4, 8};
 enum { TYPES = 5 };
-
-static bool name_is_plain(const char *name)
-{
-    size_t length = strlen(name);
-    if (length < 1 || length > NAME_LENGTH || name[length - 1] == '/' || strcmp(name, MANIFEST) == 0) return false;
-    for (size_t i = 0; i < length; i++) {
-        char c = name[i];
-        bool starts = i == 0 || name[i - 1] == '/';
-        if (starts && (c == '.' || c == '/')) return false;
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("._-/", c))) return false;
-    }
-    return true;
-}
 
 static int compare_members(const void *a, const void *b)
 {
@@ -90,7 +73,7 @@ hu_status hu_bundle_add_array(hu_bundle_writer *writer, const char *name, hu_bun
                               hu_error *err)
 {
     int64_t bytes;
-    if (!name_is_plain(name)) return hu_fail(err, HU_USAGE, "'%s' cannot name a member of a bundle", name);
+    if (!hu_archive_name_is_plain(name)) return hu_fail(err, HU_USAGE, "'%s' cannot name a member of a bundle", name);
     if (!hu_mul_size(count, type_sizes[type], &bytes)) return hu_fail(err, HU_USAGE, "bundle member %s: its size is out of range", name);
     if (writer->count == HU_BUNDLE_MEMBERS)
         return hu_fail(err, HU_USAGE, "a bundle holds %d members at most", HU_BUNDLE_MEMBERS);
@@ -105,62 +88,6 @@ hu_status hu_bundle_add_array(hu_bundle_writer *writer, const char *name, hu_bun
 hu_status hu_bundle_add(hu_bundle_writer *writer, const char *name, const void *bytes, int64_t size, hu_error *err)
 {
     return hu_bundle_add_array(writer, name, HU_BUNDLE_BYTES, bytes, size, err);
-}
-
-typedef struct {
-    hu_output *out;
-    hu_error *err;
-    bool failed; /* what libarchive still writes when it is freed is dropped */
-} sink;
-
-static la_ssize_t write_to_sink(struct archive *archive, void *data, const void *bytes, size_t size)
-{
-    sink *s = data;
-    if (s->failed || hu_output_write(s->out, bytes, size, s->err) == HU_OK) return (la_ssize_t)size;
-    archive_set_error(archive, EIO, "write failed");
-    return -1;
-}
-
-static hu_status fail_writing(struct archive *archive, const hu_output *out, hu_error *err)
-{
-    return hu_fail(err, HU_SYSTEM, "%s: %s", hu_output_name(out), archive_error_string(archive));
-}
-
-static hu_status write_member(struct archive *archive, const char *name, const void *bytes, int64_t size, const hu_output *out, hu_error *err)
-{
-    struct archive_entry *entry = archive_entry_new();
-    if (!entry) return hu_fail(err, HU_SYSTEM, "out of memory");
-    archive_entry_set_pathname(entry, name);
-    archive_entry_set_filetype(entry, AE_IFREG);
-    archive_entry_set_perm(entry, 0644);
-    archive_entry_set_mtime(entry, 0, 0);
-    archive_entry_set_size(entry, size);
-    hu_status status = archive_write_header(archive, entry) == ARCHIVE_OK ? HU_OK : fail_writing(archive, out, err);
-    archive_entry_free(entry);
-    for (int64_t done = 0; done < size && !status;) {
-        la_ssize_t n = archive_write_data(archive, (const char *)bytes + done, (size_t)(size - done));
-        if (n <= 0) status = fail_writing(archive, out, err);
-        done += n;
-    }
-    return status;
-}
-
-static struct archive *open_archive(sink *s, hu_bundle_filter filter)
-{
-    struct archive *archive = archive_write_new();
-    if (!archive) {
-        hu_fail(s->err, HU_SYSTEM, "out of memory");
-        return NULL;
-    }
-    if (archive_write_set_format_pax_restricted(archive) == ARCHIVE_OK &&
-        (filter == HU_BUNDLE_PLAIN || archive_write_add_filter_zstd(archive) == ARCHIVE_OK) &&
-        archive_write_set_bytes_per_block(archive, filter == HU_BUNDLE_PLAIN ? 0 : TRANSFER) == ARCHIVE_OK &&
-        archive_write_set_bytes_in_last_block(archive, 1) == ARCHIVE_OK && /* no padding block */
-        archive_write_open(archive, s, NULL, write_to_sink, NULL) == ARCHIVE_OK)
-        return archive;
-    fail_writing(archive, s->out, s->err);
-    archive_write_free(archive);
-    return NULL;
 }
 
 /* Sorts the members and lists them in the manifest. */
@@ -183,17 +110,17 @@ static hu_status list_members(hu_bundle_writer *w, hu_error *err)
 hu_status hu_bundle_finish(hu_bundle_writer **writer, hu_bundle_filter filter, hu_output *out, hu_error *err)
 {
     hu_bundle_writer *w = *writer;
-    sink s = {out, err, false};
+    hu_archive_sink s = {out, err, false};
     struct archive *archive = NULL;
     char *manifest = NULL;
     int64_t size;
     hu_status status = list_members(w, err);
     if (!status) status = hu_json_print(w->manifest, &manifest, &size, err);
-    if (!status) status = (archive = open_archive(&s, filter)) ? HU_OK : err->status;
-    if (!status) status = write_member(archive, MANIFEST, manifest, size, out, err);
+    if (!status) status = (archive = hu_archive_create(&s, filter, 0)) ? HU_OK : err->status;
+    if (!status) status = hu_archive_put(archive, HU_ARCHIVE_MANIFEST, manifest, size, out, err);
     for (int64_t i = 0; i < w->count && !status; i++)
-        status = write_member(archive, w->members[i].name, w->members[i].data, w->members[i].bytes, out, err);
-    if (!status && archive_write_close(archive) != ARCHIVE_OK) status = fail_writing(archive, out, err);
+        status = hu_archive_put(archive, w->members[i].name, w->members[i].data, w->members[i].bytes, out, err);
+    if (!status && archive_write_close(archive) != ARCHIVE_OK) status = hu_archive_fail_writing(archive, out, err);
     s.failed = status != HU_OK;
     if (archive) archive_write_free(archive);
     hu_free(manifest);
@@ -213,22 +140,6 @@ struct hu_bundle {
     int64_t count;
 };
 
-typedef struct {
-    hu_source *source;
-    hu_error *err;
-    char buffer[TRANSFER];
-} feed;
-
-static la_ssize_t read_from_feed(struct archive *archive, void *data, const void **ret_bytes)
-{
-    feed *f = data;
-    size_t size;
-    *ret_bytes = f->buffer;
-    if (hu_source_read(f->source, f->buffer, sizeof f->buffer, &size, f->err) == HU_OK) return (la_ssize_t)size;
-    archive_set_error(archive, EIO, "read failed");
-    return -1;
-}
-
 hu_status hu_bundle_fail(const hu_bundle *bundle, hu_error *err, const char *format, ...)
 {
     char reason[700];
@@ -237,57 +148,6 @@ hu_status hu_bundle_fail(const hu_bundle *bundle, hu_error *err, const char *for
     vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
     return hu_fail(err, HU_INPUT, "%s: %s", bundle->name, reason);
-}
-
-static hu_status fail_reading(const hu_bundle *b, struct archive *archive, hu_error *err)
-{
-    const char *reason = archive_error_string(archive);
-    return hu_bundle_fail(b, err, "is no bundle, or a damaged one: %s", reason ? reason : "its archive cannot be read");
-}
-
-/* The next member's name; HU_END behind the last. Anything but a plain file is refused. */
-static hu_status next_entry(const hu_bundle *b, struct archive *archive, struct archive_entry **ret_entry, const char **ret_name,
-                            hu_error *err)
-{
-    int code = archive_read_next_header(archive, ret_entry);
-    if (code == ARCHIVE_EOF) return HU_END;
-    if (code != ARCHIVE_OK) return fail_reading(b, archive, err);
-    *ret_name = archive_entry_pathname(*ret_entry);
-    if (!*ret_name) return hu_bundle_fail(b, err, "is no bundle: a member has no plain name");
-    if (archive_entry_filetype(*ret_entry) != AE_IFREG || archive_entry_hardlink(*ret_entry) || !archive_entry_size_is_set(*ret_entry))
-        return hu_bundle_fail(b, err, "is no bundle: a member is a link, folder or device");
-    return HU_OK;
-}
-
-/* The data of the entry, which must be `size` bytes without holes. */
-static hu_status read_data(const hu_bundle *b, struct archive *archive, const char *name, int64_t size, void **ret_block, hu_error *err)
-{
-    int64_t used = 0, room = 0;
-    void *block = NULL;
-    hu_status status = hu_grow_claimed(&block, &room, 0, size, name, err);
-    while (!status) {
-        const void *bytes;
-        size_t n;
-        la_int64_t offset;
-        int code = archive_read_data_block(archive, &bytes, &n, &offset);
-        if (code == ARCHIVE_EOF) break;
-        if (code != ARCHIVE_OK) status = fail_reading(b, archive, err);
-        else if (offset != used || (int64_t)n > size - used) status = hu_bundle_fail(b, err, "member %s has holes", name);
-        for (size_t done = 0; done < n && !status;) { /* a block may be larger than what was claimed so far */
-            if ((status = hu_grow_claimed(&block, &room, used, size, name, err))) break;
-            size_t part = (int64_t)(n - done) < room - used ? n - done : (size_t)(room - used);
-            memcpy((char *)block + used, (const char *)bytes + done, part);
-            used += (int64_t)part;
-            done += part;
-        }
-    }
-    if (!status && used < size) status = hu_bundle_fail(b, err, "member %s is cut short", name);
-    if (status) {
-        hu_free(block);
-        block = NULL;
-    }
-    *ret_block = block;
-    return status;
 }
 
 static member *find(const hu_bundle *b, const char *name)
@@ -309,7 +169,7 @@ static hu_status read_members(hu_bundle *b, struct archive *archive, hu_error *e
     const char *name;
     int64_t read = 0;
     for (;;) {
-        hu_status status = next_entry(b, archive, &entry, &name, err);
+        hu_status status = hu_archive_next(b->name, archive, &entry, &name, err);
         if (status == HU_END) break;
         if (status) return status;
         member *m = find(b, name);
@@ -319,7 +179,7 @@ static hu_status read_members(hu_bundle *b, struct archive *archive, hu_error *e
             return hu_bundle_fail(b, err, "member %s has %lld bytes, the manifest says %lld", m->name, (long long)archive_entry_size(entry),
                                   (long long)m->bytes);
         void *block;
-        if (read_data(b, archive, m->name, m->bytes, &block, err)) return err->status;
+        if (hu_archive_data(b->name, archive, m->name, m->bytes, &block, err)) return err->status;
         m->data = block;
         if (hu_crc32c(0, block, (size_t)m->bytes) != m->crc) return hu_bundle_fail(b, err, "member %s is damaged: its CRC is wrong", m->name);
         read++;
@@ -336,7 +196,7 @@ static hu_status read_manifest_member(const hu_json_place *members, const char *
     hu_json_place facts;
     const char *crc;
     int type;
-    if (!name_is_plain(name)) return hu_json_fail(members, err, "holds a name that a bundle cannot have");
+    if (!hu_archive_name_is_plain(name)) return hu_json_fail(members, err, "holds a name that a bundle cannot have");
     if (hu_json_member(members, name, &facts, err)) return err->status;
     if (hu_json_integer(&facts, "bytes", 0, INT64_MAX, &ret_member->bytes, err)) return err->status;
     if (hu_json_word(&facts, "type", type_names, TYPES, &type, err)) return err->status;
@@ -351,41 +211,25 @@ static hu_status read_manifest_member(const hu_json_place *members, const char *
     return ret_member->name ? HU_OK : hu_fail(err, HU_SYSTEM, "out of memory");
 }
 
-static hu_status check_version(hu_bundle *b, const char *kind, int major, hu_error *err)
-{
-    const char *found;
-    int64_t found_major, minor;
-    if (hu_json_text(&b->root, "kind", &found, err)) return err->status;
-    if (strcmp(found, kind) != 0) return hu_bundle_fail(b, err, "is a bundle of kind '%.100s', not '%s'", found, kind);
-    if (hu_json_integer(&b->root, "major", 0, INT32_MAX, &found_major, err)) return err->status;
-    if (hu_json_integer(&b->root, "minor", 0, INT32_MAX, &minor, err)) return err->status;
-    if (found_major > major)
-        return hu_bundle_fail(b, err, "is a '%s' of version %lld.%lld; this program reads versions up to %d: a newer hpcutils is needed", kind,
-                              (long long)found_major, (long long)minor, major);
-    b->major = (int)found_major;
-    b->minor = (int)minor;
-    return HU_OK;
-}
-
 static hu_status read_manifest(hu_bundle *b, struct archive *archive, const char *kind, int major, int64_t most_bytes, hu_error *err)
 {
     struct archive_entry *entry;
     const char *name;
     void *text;
-    hu_status status = next_entry(b, archive, &entry, &name, err);
-    if (status == HU_END || (!status && strcmp(name, MANIFEST) != 0))
-        return hu_bundle_fail(b, err, "is no bundle: it does not start with " MANIFEST);
+    hu_status status = hu_archive_next(b->name, archive, &entry, &name, err);
+    if (status == HU_END || (!status && strcmp(name, HU_ARCHIVE_MANIFEST) != 0))
+        return hu_bundle_fail(b, err, "is no bundle: it does not start with " HU_ARCHIVE_MANIFEST);
     if (status) return status;
     int64_t size = archive_entry_size(entry);
-    if (size < 0 || size > MANIFEST_BYTES) return hu_bundle_fail(b, err, "its manifest is larger than %d bytes", MANIFEST_BYTES);
-    if (read_data(b, archive, MANIFEST, size, &text, err)) return err->status;
+    if (size < 0 || size > HU_ARCHIVE_MANIFEST_BYTES) return hu_bundle_fail(b, err, "its manifest is larger than %d bytes", HU_ARCHIVE_MANIFEST_BYTES);
+    if (hu_archive_data(b->name, archive, HU_ARCHIVE_MANIFEST, size, &text, err)) return err->status;
     status = hu_json_parse(text, size, b->label, &b->manifest, err);
     hu_free(text);
     if (status) return status;
 
     hu_json_place members;
     b->root = hu_json_root(b->manifest, b->label);
-    if (check_version(b, kind, major, err)) return err->status;
+    if (hu_archive_version(&b->root, b->name, kind, major, &b->major, &b->minor, err)) return err->status;
     if (hu_json_member(&b->root, "content", &b->content, err)) return err->status;
     if (hu_json_member(&b->root, "members", &members, err)) return err->status;
     if (!json_is_object(b->content.value)) return hu_json_fail(&b->content, err, "expected an object");
@@ -408,19 +252,16 @@ static hu_status read_manifest(hu_bundle *b, struct archive *archive, const char
 hu_status hu_bundle_read(hu_source *source, const char *kind, int major, int64_t most_bytes, hu_bundle **ret_bundle, hu_error *err)
 {
     hu_bundle *b = *ret_bundle = calloc(1, sizeof *b);
-    feed *f = malloc(sizeof *f);
-    struct archive *archive = archive_read_new();
+    hu_archive_feed *f = malloc(sizeof *f);
+    struct archive *archive = NULL;
     const char *name = hu_source_name(source);
     hu_status status = HU_OK;
-    if (!b || !f || !archive || !(b->name = strdup(name)) || asprintf(&b->label, "%s: " MANIFEST, name) < 0) {
+    if (!b || !f || !(b->name = strdup(name)) || asprintf(&b->label, "%s: " HU_ARCHIVE_MANIFEST, name) < 0) {
         status = hu_fail(err, HU_SYSTEM, "out of memory");
     } else {
         f->source = source;
         f->err = err;
-        archive_read_support_filter_zstd(archive);
-        archive_read_support_filter_gzip(archive);
-        archive_read_support_format_tar(archive);
-        if (archive_read_open(archive, f, NULL, read_from_feed, NULL) != ARCHIVE_OK) status = fail_reading(b, archive, err);
+        if (!(archive = hu_archive_open(f))) status = err->status;
         if (!status) status = read_manifest(b, archive, kind, major, most_bytes, err);
         if (!status) status = read_members(b, archive, err);
     }

@@ -13,7 +13,12 @@
  * Arrays are little-endian without padding. A name is 1 to 200 of the characters a-z A-Z 0-9 . _ - in parts joined by single '/', no part
  * starting with '.'; so a bundle unpacks harmlessly anywhere.
  *
- * Sections: writing, reading.
+ * A streamed bundle (traces) is written before its members are known, and read member by member from a pipe. It differs in three things: the manifest has
+ * "stream": true and no "members"; each member ends with four bytes more, the CRC-32C (little-endian) of those before; and the last member is `index`, an object with the
+ * number of members before it ("members"), their bytes together, trailers not counted ("bytes"), and the CRC-32C of each one's name, a zero byte and its trailer, in their
+ * order ("crc32c"). A file without an index is cut. Members are in the order of writing.
+ *
+ * Sections: writing, reading, streams.
  */
 #ifndef HU_IO_BUNDLE_H
 #define HU_IO_BUNDLE_H
@@ -76,5 +81,32 @@ hu_status hu_bundle_get_exactly(const hu_bundle *bundle, const char *name, hu_bu
 
 /* HU_INPUT "NAME: reason" for what the bundle's user finds wrong in it. */
 hu_status hu_bundle_fail(const hu_bundle *bundle, hu_error *err, const char *format, ...) HU_PRINTF(3, 4);
+
+/* ---- streams */
+
+typedef struct hu_bundle_outflow hu_bundle_outflow;
+
+/* Starts a streamed bundle: writes its manifest, whose "content" is `content` (borrowed). level: of zstd, 0 is its default. Free with hu_bundle_outflow_finish() or
+ * hu_bundle_outflow_abort(). */
+hu_status hu_bundle_outflow_open(const char *kind, int major, int minor, json_t *content, hu_bundle_filter filter, int level, hu_output *out, hu_bundle_outflow **ret_flow,
+                                 hu_error *err);
+hu_status hu_bundle_outflow_put(hu_bundle_outflow *flow, const char *name, const void *bytes, int64_t size, hu_error *err);
+hu_status hu_bundle_outflow_finish(hu_bundle_outflow **flow, hu_error *err); /* writes the index; frees the flow, also on failure */
+void hu_bundle_outflow_abort(hu_bundle_outflow **flow);                      /* NULL is allowed */
+
+typedef struct hu_bundle_inflow hu_bundle_inflow;
+
+/* Reads the manifest of a streamed bundle from any source, a pipe too. HU_INPUT where it is none, of another kind or of a newer major version. The source must live
+ * as long as the flow. Free with hu_bundle_inflow_close(). */
+hu_status hu_bundle_inflow_open(hu_source *source, const char *kind, int major, hu_bundle_inflow **ret_flow, hu_error *err);
+void hu_bundle_inflow_close(hu_bundle_inflow *flow); /* NULL is allowed */
+
+int hu_bundle_inflow_minor(const hu_bundle_inflow *flow);
+hu_json_place hu_bundle_inflow_root(const hu_bundle_inflow *flow); /* the manifest's "content" */
+const char *hu_bundle_inflow_name(const hu_bundle_inflow *flow);
+
+/* The next member, of at most most_bytes bytes; name and bytes are valid until the next call. HU_END behind the last, when the index agreed. HU_INPUT where the member is
+ * damaged or the bundle is cut short; what came before is sound. */
+hu_status hu_bundle_inflow_next(hu_bundle_inflow *flow, int64_t most_bytes, const char **ret_name, const void **ret_bytes, int64_t *ret_size, hu_error *err);
 
 #endif

@@ -271,8 +271,25 @@ void hu_csr_symmetric_multiply(const hu_csr *lower, const double *x, double *ret
     }
 }
 
-/* r = b - A x, *ret_error its componentwise size; scale: [n]. */
-static void residual(const hu_csr *a, const double *b, const double *x, double *r, double *scale, double *ret_error)
+double hu_backward_error(const double *r, const double *scale, int64_t n, double *ret_norm)
+{
+    double largest = 0, most = 0, norm = 0;
+    for (int64_t i = 0; i < n; i++) {
+        largest = fmax(largest, scale[i]);
+        if (!(fabs(r[i]) <= norm)) norm = fabs(r[i]);
+    }
+    *ret_norm = norm > 0 ? norm / largest : 0;
+    if (isnan(norm) || isinf(largest)) return NAN;
+    const double least = 0x1p-20 * largest;
+    for (int64_t i = 0; i < n; i++) {
+        const double e = scale[i] > 0 ? fabs(r[i]) / fmax(scale[i], least) : 0;
+        if (!(e <= most)) most = e; /* NaN stays */
+    }
+    return most;
+}
+
+/* r = b - A x and its sizes, as hu_backward_error() gives them; scale: [n]. */
+static double residual(const hu_csr *a, const double *b, const double *x, double *r, double *scale, double *ret_norm)
 {
     const int64_t n = a->rows;
     for (int64_t i = 0; i < n; i++) {
@@ -295,35 +312,38 @@ static void residual(const hu_csr *a, const double *b, const double *x, double *
         r[i] -= sum;
         scale[i] += size;
     }
-    double most = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const double e = scale[i] > 0 ? fabs(r[i]) / scale[i] : 0;
-        if (!(e <= most)) most = e; /* NaN stays */
+    return hu_backward_error(r, scale, n, ret_norm);
+}
+
+bool hu_refinement_goes_on(hu_refinement *state, double error, double norm, const double *x, double *best, int64_t n)
+{
+    const double merit = sqrt(error * norm);
+    const bool better = merit < state->merit, much = merit < 0.7 * state->merit;
+    if (better) {
+        state->merit = merit;
+        state->error = error;
+        memcpy(best, x, (size_t)n * sizeof *best);
     }
-    *ret_error = most;
+    return much && error > 0x1p-52;
 }
 
 hu_status hu_ldl_solve_refined(const hu_ldl *f, const hu_csr *lower, const double *b, double *ret_x, int most, double *work, double *ret_residual,
                                hu_error *err)
 {
     const int64_t n = f->n;
-    double *r = work, *scale = work + n, *best = work + 2 * n, error, least = INFINITY;
+    double *r = work, *scale = work + n, *best = work + 2 * n;
+    hu_refinement state = HU_REFINEMENT;
     memcpy(ret_x, b, (size_t)n * sizeof *b);
     if (hu_ldl_solve(f, ret_x, n, 1, err)) return err->status;
     for (int step = 0;; step++) {
-        residual(lower, b, ret_x, r, scale, &error);
-        const bool better = error < least;
-        const bool halves = error < 0.5 * least;
-        if (better) {
-            least = error;
-            memcpy(best, ret_x, (size_t)n * sizeof *best);
-        }
-        if (!halves || step == most || error <= 0x1p-52) break;
+        double norm;
+        const double error = residual(lower, b, ret_x, r, scale, &norm);
+        if (!hu_refinement_goes_on(&state, error, norm, ret_x, best, n) || step == most) break;
         if (hu_ldl_solve(f, r, n, 1, err)) return err->status;
         for (int64_t i = 0; i < n; i++) ret_x[i] += r[i];
     }
-    memcpy(ret_x, best, (size_t)n * sizeof *best);
-    *ret_residual = isfinite(least) ? least : NAN;
-    if (!isfinite(least)) memset(ret_x, 0, (size_t)n * sizeof *ret_x);
+    *ret_residual = state.error;
+    if (isnan(state.error)) memset(ret_x, 0, (size_t)n * sizeof *ret_x);
+    else memcpy(ret_x, best, (size_t)n * sizeof *best);
     return HU_OK;
 }

@@ -29,10 +29,22 @@ hu_status hu_ldl_factor(hu_ldl *ldl, const double *val, const int8_t *sign, hu_l
 hu_status hu_ldl_solve(const hu_ldl *ldl, double *x, int64_t ld, int64_t count, hu_error *err);
 
 /* One vector with iterative refinement: x solves A x = b, A the lower triangle given, of which the factored matrix may be a regularised neighbour. Ends when
- * the residual is below 2^-52 of its parts, no longer halves, or after `most` steps. *ret_residual: max_i |b - A x|_i / (|b|_i + (|A| |x|)_i), the
- * componentwise backward error (Oettli, Prager 1964). work: [4 n]. */
+ * the residual is below 2^-52 of its parts, hardly falls any more, or after `most` steps. *ret_residual: the
+ * componentwise backward error, hu_backward_error(). work: [4 n]. */
 hu_status hu_ldl_solve_refined(const hu_ldl *ldl, const hu_csr *lower, const double *b, double *ret_x, int most, double *work, double *ret_residual,
                                hu_error *err);
+
+/* max_i |r_i| / max(scale_i, 2^-20 max scale) for r = b - A x and scale = |b| + |A| |x| (Oettli, Prager: "Compatibility of approximate solution of linear
+ * equations", Numer. Math. 6, 1964; the floor leaves out rows where all is cancellation); *ret_norm: max |r_i| / max scale. NaN stays NaN. */
+double hu_backward_error(const double *r, const double *scale, int64_t n, double *ret_norm);
+
+/* One step of any refinement: keeps the best x [n] seen, by the geometric mean of the two errors, and says whether another step may help. Start with HU_REFINEMENT;
+ * error is that of the best, NaN where none was finite. */
+typedef struct {
+    double merit, error;
+} hu_refinement;
+#define HU_REFINEMENT {__builtin_inf(), __builtin_nan("")}
+bool hu_refinement_goes_on(hu_refinement *state, double error, double norm, const double *x, double *best, int64_t n);
 
 /* y = A x for a symmetric matrix given by its lower triangle. */
 void hu_csr_symmetric_multiply(const hu_csr *lower, const double *x, double *ret_y);

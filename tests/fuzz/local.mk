@@ -38,3 +38,18 @@ fuzz_model_SOURCES = tests/fuzz/fuzz_model.c
 fuzz_model_LDADD = $(HU_LIBS)
 fuzz_model_LDFLAGS = $(FUZZ_LINK)
 endif
+if HU_FUZZ
+FUZZ_TARGETS += fuzz_trace
+EXTRA_PROGRAMS += fuzz_trace
+fuzz_trace_SOURCES = tests/fuzz/fuzz_trace.c
+fuzz_trace_LDADD = $(HU_LIBS)
+fuzz_trace_LDFLAGS = $(FUZZ_LINK)
+endif
+if HU_FUZZ
+FUZZ_TARGETS += fuzz_spk
+EXTRA_PROGRAMS += fuzz_spk
+fuzz_spk_SOURCES = tests/fuzz/fuzz_spk.c
+fuzz_spk_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/spmm-pack
+fuzz_spk_LDADD = libspmmpack.la $(HU_LIBS)
+fuzz_spk_LDFLAGS = $(FUZZ_LINK)
+endif

@@ -40,3 +40,10 @@ bench_spmm_weights_CFLAGS = $(AM_CFLAGS) $(PEER_FLAGS)
 bench_spmm_weights_CXXFLAGS = -std=c++17 $(PEER_FLAGS)
 bench_spmm_weights_LDADD = libspmmpack.la $(HU_LIBS) $(PEER_WEIGHTS_LIBS)
 CLEANFILES += bench_spmm_weights
+EXTRA_PROGRAMS += bench_spmm
+bench_spmm_SOURCES = tests/peers/bench_spmm.c tests/peers/bench.c tests/peers/bench.h tests/peers/peers_spmm.cpp tests/peers/peers_spmm.h
+bench_spmm_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/peers -I$(srcdir)/bin/spmm-pack $(PEER_EIGEN_CFLAGS) $(PEER_RSB_CFLAGS)
+bench_spmm_CFLAGS = $(AM_CFLAGS) $(PEER_FLAGS)
+bench_spmm_CXXFLAGS = -std=c++17 $(PEER_FLAGS) $(OPENMP_CXXFLAGS)
+bench_spmm_LDADD = libspmmpack.la $(HU_LIBS) $(PEER_RSB_LIBS)
+CLEANFILES += bench_spmm

@@ -2,7 +2,13 @@
 PIPE_TESTS = tests/pipe/options.sh tests/pipe/io.sh tests/pipe/rhs.sh tests/pipe/faults.sh tests/pipe/bits.sh
 PIPE_TESTS += tests/pipe/plan.sh tests/pipe/explain.sh tests/pipe/hostile.sh tests/pipe/manual.sh tests/pipe/solvers.sh
 PIPE_TESTS += tests/pipe/perf-predict.sh
+PIPE_TESTS += tests/pipe/spmm-pack.sh
+PIPE_TESTS += tests/pipe/trace.sh
 TESTS += $(PIPE_TESTS)
 EXTRA_DIST += tests/pipe/lib.sh $(PIPE_TESTS)
 TESTS += tests/pipe/samples.sh
 EXTRA_DIST += tests/pipe/samples.sh
+EXTRA_DIST += tests/pipe/mpi/faults.c tests/pipe/mpi/skew.c tests/tools/mtz-read.pl
+EXTRA_DIST += tests/pipe/mpi/faults.c tests/tools/mtz-read.pl
+TESTS += tests/pipe/qp-diff.sh
+EXTRA_DIST += tests/pipe/qp-diff.sh

@@ -56,10 +56,9 @@ case_examples_run() {
     local page n=0 line
     ln -s "$HU_SRC/samples" samples
     mkdir bin
-    ln -s "$prog" bin/sptrsv-solve
-    ln -s "$HU_BUILD/perf-predict" bin/perf-predict
+    for page in "$HU_SRC"/man/*.1; do ln -s "$HU_BUILD/$(basename "$page" .1)" bin; done
     PATH=$PWD/bin:$PATH
-    for page in "$HU_SRC/man/sptrsv-solve.1" "$HU_SRC/man/perf-predict.1" "$HU_SRC/man/hpcutils.7"; do
+    for page in "$HU_SRC"/man/*.1 "$HU_SRC/man/hpcutils.7"; do
         perl -e 'local $/; open my $f, "<", $ARGV[0]; my $t = <$f>; my ($x) = $t =~ /^\.Sh EXAMPLES\n(.*?)(?=^\.Sh |\z)/ms or exit; 
                  while ($x =~ /^\.Bd -literal[^\n]*\n(.*?)^\.Ed/msg) { my $d = $1; $d =~ s/\\e/\\/g; $d =~ s/\\\n\s*/ /g; print map { /^\$ (.*)/ ? "$1\n" : () } split /\n/, $d }' "$page" >commands
         while IFS= read -r line; do

@@ -4,7 +4,9 @@ include tests/unit/base.mk
 include tests/unit/learn.mk
 include tests/unit/io.mk
 include tests/unit/sparse.mk
+include tests/unit/spmm.mk
 include tests/unit/sptrsv.mk
 include tests/unit/tools.mk
+include tests/unit/trace.mk
 endif
 include tests/unit/spmm_panel.mk

@@ -13,7 +13,7 @@ sparse() {
 # Every strategy gives the same answer.
 mul_gives() {
     local strategy
-    for strategy in csr neighbor bin auto; do
+    for strategy in csr neighbor bin panel auto; do
         run 0 "$prog" mul --strategy=$strategy -o c.npy "${product[@]}"
         gives c.npy "$@"
     done

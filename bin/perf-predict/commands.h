@@ -16,5 +16,12 @@ int command_eval(int argc, char **argv);
 int command_importance(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_export(int argc, char **argv);
+int command_space(int argc, char **argv);
+int command_ask(int argc, char **argv);
+int command_tell(int argc, char **argv);
+int command_loop(int argc, char **argv);
+int command_transfer(int argc, char **argv);
+int command_occupancy(int argc, char **argv);
+int command_simulate(int argc, char **argv);
 
 #endif

@@ -1,31 +1,12 @@
-/* plot.c: pictures of a model, drawn by gnuplot: a script with its data goes to its standard input, the picture comes from its standard output. */
+/* plot.c: pictures of a model, drawn by gnuplot. */
 #include "config.h"
 #include "plot.h"
-#include "base/output.h"
+#include "gnuplot.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { BARS = 15, POINTS = 20000 };
-
-/* Text between double quotes for gnuplot. */
-static void put_quoted(FILE *f, const char *text)
-{
-    fputc('"', f);
-    for (; *text; text++) {
-        if ((unsigned char)*text < ' ') continue;
-        if (strchr("\"\\`", *text)) fputc('\\', f);
-        fputc(*text, f);
-    }
-    fputc('"', f);
-}
 
 static void put_data(FILE *f, const double *truth, const double *predicted, int64_t rows)
 {
@@ -54,7 +35,7 @@ static int put_bars(FILE *f, const hu_model *model)
         for (int32_t k = 0; k < model->features && n < BARS; k++) {
             if (forest->gain[k] != next) continue;
             fprintf(f, "%d ", n++);
-            put_quoted(f, model->feature[k].name);
+            gnuplot_quote(f, model->feature[k].name);
             fprintf(f, " %.17g\n", 100 * next / total);
         }
         last = next;
@@ -77,7 +58,7 @@ static void put_script(FILE *f, const hu_model *model, const double *truth, cons
     fprintf(f, "set terminal svg size 1350,450 noenhanced\nset multiplot layout 1,3\nset grid\nunset key\n");
     if (positive) fprintf(f, "set logscale xy\n");
     fprintf(f, "set title \"predicted against measured\"\nset xlabel ");
-    put_quoted(f, model->target);
+    gnuplot_quote(f, model->target);
     fprintf(f, "\nset ylabel \"predicted\"\nset arrow 1 from %.17g,%.17g to %.17g,%.17g nohead lc rgb \"gray\"\n", least, least, most, most);
     fprintf(f, "plot $runs using 1:2 with points pt 7 ps 0.3 lc rgb \"#1f5fa8\"\nunset arrow 1\nunset logscale y\n");
     fprintf(f, "set title \"residuals\"\nset ylabel \"(predicted - measured) / measured, %%\"\nplot $runs using 1:3 with points pt 7 ps 0.3 lc rgb \"#1f5fa8\", 0 lc rgb \"gray\"\n");
@@ -87,61 +68,10 @@ static void put_script(FILE *f, const hu_model *model, const double *truth, cons
     fprintf(f, "unset multiplot\n");
 }
 
-/* Starts gnuplot with the script's file as its standard input and a pipe as its standard output. */
-static pid_t start_gnuplot(int script, int *ret_read)
-{
-    int pipes[2];
-    if (pipe2(pipes, O_CLOEXEC)) return -1;
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(script, STDIN_FILENO);
-        dup2(pipes[1], STDOUT_FILENO);
-        execlp("gnuplot", "gnuplot", "-", (char *)NULL);
-        _exit(127);
-    }
-    close(pipes[1]);
-    if (child < 0) close(pipes[0]);
-    *ret_read = pipes[0];
-    return child;
-}
-
-static hu_status copy_picture(int fd, hu_output *out, hu_error *err)
-{
-    char buffer[65536];
-    for (;;) {
-        ssize_t n = read(fd, buffer, sizeof buffer);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return hu_fail_errno(err, errno, "gnuplot", "read");
-        if (n == 0) return HU_OK;
-        if (hu_output_write(out, buffer, (size_t)n, err)) return err->status;
-    }
-}
-
 hu_status plot_model(const char *path, const hu_model *model, const double *truth, const double *predicted, int64_t rows, hu_error *err)
 {
-    int fd, state = 0;
-    hu_output *out = NULL;
-    FILE *script = tmpfile();
-    if (!script) return hu_fail_errno(err, errno, "a temporary file", "open");
+    FILE *script = gnuplot_script(err);
+    if (!script) return err->status;
     put_script(script, model, truth, predicted, rows);
-    if (fflush(script) || fseek(script, 0, SEEK_SET)) {
-        hu_fail_errno(err, errno, "a temporary file", "write");
-        goto cleanup;
-    }
-    if (hu_output_open(path, &out, err)) goto cleanup;
-    pid_t child = start_gnuplot(fileno(script), &fd);
-    if (child < 0) {
-        hu_fail_errno(err, errno, "gnuplot", "start");
-        goto cleanup;
-    }
-    copy_picture(fd, out, err);
-    close(fd);
-    while (waitpid(child, &state, 0) < 0 && errno == EINTR) continue;
-    if (WIFEXITED(state) && WEXITSTATUS(state) == 127) hu_fail(err, HU_SYSTEM, "--plot needs gnuplot, which is not installed (Debian: gnuplot-nox)");
-    else if (state != 0) hu_fail(err, HU_SYSTEM, "gnuplot failed (state %d)", state);
-    if (err->status == HU_OK) hu_output_commit(&out, err);
-cleanup:
-    hu_output_abort(&out);
-    fclose(script);
-    return err->status;
+    return gnuplot_draw(script, path, err);
 }

@@ -1,11 +1,12 @@
 /* table.c: a CSV table of runs as a table to learn from.
  *
- * Sections: which line, columns, targets, rows that repeat, reading.
+ * Sections: which line, columns, targets, the frame, rows that repeat, reading.
  */
 #include "config.h"
 #include "table.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "commands.h"
 
 #include <float.h>
 #include <math.h>
@@ -105,14 +106,36 @@ static hu_status find_column(const reading *r, const char *name, int64_t *ret_co
     return HU_OK;
 }
 
+/* The columns of `like`, in its order. */
+static hu_status find_likes(reading *r, hu_error *err)
+{
+    for (int32_t f = 0; f < r->options->likes; f++) {
+        const hu_feature *like = &r->options->like[f];
+        int64_t c = hu_csv_find(r->table, like->name);
+        if (c < 0) return hu_fail(err, (hu_status)PP_MISFIT, "%s: the table has no column %s, which the model needs", hu_source_name(r->source), like->name);
+        const hu_csv_column *column = &r->table->column[c];
+        if (column->is_text && !like->level_count) {
+            fail_cell(r, column->first_word_row, c, "is no number; the model learnt numbers here", err);
+            err->status = (hu_status)PP_MISFIT;
+            return err->status;
+        }
+        r->as_levels[f] = like->level_count && !column->is_text;
+        r->feature_column[f] = (int32_t)c;
+    }
+    r->features = r->options->likes;
+    return HU_OK;
+}
+
 static hu_status choose_columns(reading *r, hu_error *err)
 {
     const table_options *o = r->options;
     int64_t columns = r->table->columns;
     if (find_column(r, o->target, &r->target, err) || find_column(r, o->fail_col, &r->fail_col, err) || check_list(r, "-x", o->take, err) || check_list(r, "--drop", o->drop, err))
         return err->status;
-    if (hu_alloc_zero(columns, sizeof *r->feature_column, "columns", (void **)&r->feature_column, err) || hu_alloc_zero(columns, sizeof *r->as_levels, "columns", (void **)&r->as_levels, err))
+    int64_t most = columns > o->likes ? columns : o->likes;
+    if (hu_alloc_zero(most, sizeof *r->feature_column, "columns", (void **)&r->feature_column, err) || hu_alloc_zero(most, sizeof *r->as_levels, "columns", (void **)&r->as_levels, err))
         return err->status;
+    if (o->like) return find_likes(r, err);
     for (int64_t c = 0; c < columns; c++) {
         const hu_csv_column *column = &r->table->column[c];
         const char *kind = NULL;
@@ -282,15 +305,43 @@ static hu_status text_levels(const hu_csv_column *c, const int64_t *row, int64_t
     return err->status;
 }
 
+/* Adds the levels of `like` to those of the table, each once, in order. */
+static hu_status join_levels(const hu_feature *like, hu_feature *feature, double *column, int64_t rows, hu_error *err)
+{
+    hu_feature own = *feature;
+    int32_t *number = NULL, a = 0, b = 0;
+    feature->levels = NULL;
+    feature->level_count = 0;
+    if (hu_alloc(own.level_count, sizeof *number, own.name, (void **)&number, err) ||
+        hu_alloc_zero((int64_t)own.level_count + like->level_count, sizeof *feature->levels, own.name, (void **)&feature->levels, err))
+        goto cleanup;
+    while ((a < own.level_count || b < like->level_count) && !err->status) {
+        int order = a == own.level_count ? 1 : b == like->level_count ? -1 : strcmp(own.levels[a], like->levels[b]);
+        if (order <= 0) number[a] = feature->level_count;
+        add_level(feature, order <= 0 ? own.levels[a] : like->levels[b], err);
+        a += order <= 0;
+        b += order >= 0;
+    }
+    if (feature->level_count > 65535) hu_fail(err, HU_INPUT, "column %s has, with those of the model, %d levels, more than 65535", own.name, feature->level_count);
+    for (int64_t i = 0; i < rows && !err->status; i++)
+        if (!isnan(column[i])) column[i] = number[(int32_t)column[i]];
+cleanup:
+    for (int32_t l = 0; l < own.level_count; l++) free(own.levels[l]);
+    hu_free(own.levels);
+    hu_free(number);
+    return err->status;
+}
+
 static hu_status fill_feature(const reading *r, int32_t f, hu_frame *frame, hu_error *err)
 {
+    const hu_feature *like = r->options->like ? &r->options->like[f] : NULL;
     const hu_csv_column *c = &r->table->column[r->feature_column[f]];
     hu_feature *feature = &frame->feature[f];
     double *column = frame->column[f];
     if (!(feature->name = strdup(c->name))) return hu_fail(err, HU_SYSTEM, "out of memory");
-    if (c->is_text) return text_levels(c, r->row, r->rows, feature, column, err);
-    for (int64_t i = 0; i < r->rows; i++) column[i] = c->number[r->row[i]];
-    return r->as_levels[f] ? number_levels(column, r->rows, feature, column, err) : HU_OK;
+    for (int64_t i = 0; i < r->rows && !c->is_text; i++) column[i] = c->number[r->row[i]];
+    if (c->is_text ? text_levels(c, r->row, r->rows, feature, column, err) : r->as_levels[f] && number_levels(column, r->rows, feature, column, err)) return err->status;
+    return like && like->level_count ? join_levels(like, feature, column, r->rows, err) : HU_OK;
 }
 
 static void warn_constant(const reading *r, const hu_frame *frame)

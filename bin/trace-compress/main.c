@@ -12,7 +12,7 @@ int main(int argc, char **argv)
         {"merge", "make one trace of the spools of several nodes", command_merge},
         {"compress", "make a trace small", command_compress},
         {"decompress", "write a compressed trace event by event again", command_decompress},
-        {"cat", "print a trace as text, one line an event", command_cat},
+        {"cat", "print a trace as text or CSV, one line an event", command_cat},
         {"stat", "sum up a trace by function, rank, communicator or message size", command_stat},
         {"matrix", "print who sends how much to whom", command_matrix},
         {"slice", "cut ranks or a span of time out of a trace", command_slice},

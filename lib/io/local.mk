@@ -1,5 +1,6 @@
 # lib/io
 libcommon_la_SOURCES += lib/io/json.c lib/io/json.h lib/io/bundle.c lib/io/bundle.h
+libcommon_la_SOURCES += lib/io/json_items.c lib/io/json_items.h
 libcommon_la_SOURCES += lib/io/bundle_archive.c lib/io/bundle_archive.h
 libcommon_la_SOURCES += lib/io/bundle_stream.c
 libcommon_la_SOURCES += lib/io/trace.c lib/io/trace_head.c lib/io/trace.h
@@ -14,4 +15,5 @@ libcommon_la_SOURCES += lib/io/mtx.c lib/io/mtx_write.c lib/io/mtx.h
 libcommon_la_SOURCES += lib/io/csv.c lib/io/csv.h lib/io/report.c lib/io/report.h
 libcommon_la_SOURCES += lib/io/matrix.c lib/io/matrix.h
 libcommon_la_SOURCES += lib/io/array.c lib/io/array.h
+libcommon_la_SOURCES += lib/io/journal.c lib/io/journal.h
 libcommon_la_SOURCES += lib/io/members.c lib/io/members.h

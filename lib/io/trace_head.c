@@ -30,7 +30,7 @@ bool hu_trace_letters_known(const char *letters)
 
 hu_trace_walk hu_trace_walk_of(const hu_trace_head *head, const hu_trace_event *event)
 {
-    return (hu_trace_walk){head->function[event->function].letters, event->arg, event->arg + event->args};
+    return (hu_trace_walk){head->function[event->function].letters, event->arg, event->args > 0 ? event->arg + event->args : event->arg};
 }
 
 char hu_trace_walk_next(hu_trace_walk *walk, const int64_t **ret_values, int64_t *ret_count)

@@ -42,6 +42,7 @@ struct hu_trace_packer {
     stream_state *stream; /* [streams] */
     int32_t turn;         /* the stream whose events go on at once */
     int32_t function_before, symbol_before;
+    int64_t duration_before; /* as a reader knows it */
     uint8_t *parts;       /* finished parts of times, each with its length (8 bytes) in front */
     int64_t parts_used, parts_room, part_events;
 };
@@ -135,8 +136,9 @@ static hu_status put_times(hu_trace_packer *p, const packed *e, hu_error *err)
             hu_times_put_flag(t, HU_TRACE_FLAG_GAP, e->gap < 0, err);
             hu_times_put_flag(t, HU_TRACE_FLAG_DURATION, e->duration < 0, err);
         }
-        hu_times_put(t, c.gap, c.gap_finer, llabs(e->gap), err);
-        hu_times_put(t, c.duration, c.duration_finer, llabs(e->duration), err);
+        hu_times_put(t, c.gap, hu_trace_finer(c.gap_finer, p->duration_before), llabs(e->gap), err);
+        hu_times_put(t, c.duration, hu_trace_finer(c.duration_finer, hu_times_rounded(t, llabs(e->gap))), llabs(e->duration), err);
+        p->duration_before = hu_times_rounded(t, llabs(e->duration));
         if (e->poll) hu_times_put(t, c.busy, c.busy_finer, e->busy, err);
     }
     if (e->poll) hu_times_put_exact(t, HU_TRACE_COUNTS, e->count, err);
@@ -162,6 +164,7 @@ static hu_status next_turn(hu_trace_packer *p, hu_error *err)
     p->stream[p->turn].symbols = NULL;
     p->turn++;
     p->function_before = p->symbol_before = -1;
+    p->duration_before = 0;
     if (p->turn == p->head.streams) return HU_OK;
     stream_state *s = &p->stream[p->turn];
     for (int64_t i = 0; i < s->events; i++)

@@ -39,6 +39,12 @@ static inline hu_trace_contexts hu_trace_contexts_of(int32_t function, int32_t b
     return (hu_trace_contexts){pair, symbols << 2, 1u << 30 | pair, symbols << 2 | 1, 2u << 30 | (uint32_t)function, (uint32_t)symbol << 2 | 2};
 }
 
+/* A finer context with the power of two of the time before: of a gap the duration before it, of a duration its gap. */
+static inline uint32_t hu_trace_finer(uint32_t context, int64_t before)
+{
+    return context ^ (uint32_t)(before > 0 ? 64 - __builtin_clzll((uint64_t)before) : 0) << 24;
+}
+
 enum { HU_TRACE_FLAG_BACKWARD, HU_TRACE_FLAG_GAP, HU_TRACE_FLAG_DURATION }; /* flags of the times coder */
 enum { HU_TRACE_COUNTS = 1 };                                              /* context of exact values */
 

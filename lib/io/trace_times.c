@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXACT_PARTS = 60000, ADAPTIVE_BITS = 10, LIMIT = 250, CONTEXTS = 1 << 10, FINER = 1 << 12 };
+enum { EXACT_PARTS = 60000, ADAPTIVE_BITS = 10, LIMIT = 250, CONTEXTS = 1 << 10, FINER = 1 << 12, FINER_WEIGHT = 16, WEIGHTS = 3 + (1 + FINER_WEIGHT) * LIMIT };
 
 typedef struct {
     uint16_t one;   /* probability of a 1, of 65536 */
@@ -33,6 +33,7 @@ struct hu_times {
     model flag[8];
     model *own;           /* of exact values: [CONTEXTS << adaptive] */
     uint16_t step[LIMIT + 1]; /* 65536 / (n + 1.5) */
+    uint32_t share[WEIGHTS];  /* 2^32 / n, rounded up */
     uint64_t low;
     uint32_t range, code;
     int64_t pending; /* bytes 0xff that wait for a carry */
@@ -192,10 +193,10 @@ static uint64_t get_uniform(hu_times *t, uint64_t n)
 /* ---- models ------------------------------------------------------------------------------------------------------------------- */
 
 /* The mean of two models, each weighed by what it has seen; never certain. */
-static uint32_t mean(const model *a, const model *b)
+static uint32_t mean(const hu_times *t, const model *a, const model *b)
 {
-    uint32_t wa = 1u + a->count, wb = 1u + 4u * b->count;
-    uint32_t one = (uint32_t)(((uint64_t)a->one * wa + (uint64_t)b->one * wb) / (wa + wb));
+    uint32_t wa = 1u + a->count, wb = 1u + FINER_WEIGHT * b->count;
+    uint32_t one = (uint32_t)((uint64_t)(a->one * wa + b->one * wb) * t->share[wa + wb] >> 32);
     return one < 32 ? 32 : one > 65504 ? 65504 : one;
 }
 
@@ -211,7 +212,7 @@ static void put_cell(hu_times *t, const scale *s, model *a, model *b, int32_t ce
     uint32_t node = 1;
     for (int k = s->bits - 1; k >= s->bits - s->adaptive; k--) {
         int bit = cell >> k & 1;
-        put_bit(t, mean(&a[node], &b[node]), bit);
+        put_bit(t, mean(t, &a[node], &b[node]), bit);
         learn(t, &a[node], bit);
         if (a != b) learn(t, &b[node], bit);
         node = node << 1 | (uint32_t)bit;
@@ -223,7 +224,7 @@ static int32_t get_cell(hu_times *t, const scale *s, model *a, model *b)
 {
     uint32_t node = 1;
     for (int k = 0; k < s->adaptive; k++) {
-        int bit = get_bit(t, mean(&a[node], &b[node]));
+        int bit = get_bit(t, mean(t, &a[node], &b[node]));
         learn(t, &a[node], bit);
         if (a != b) learn(t, &b[node], bit);
         node = node << 1 | (uint32_t)bit;
@@ -265,6 +266,7 @@ hu_status hu_times_new(int32_t parts, hu_times **ret_times, hu_error *err)
     for (int i = 0; i <= LIMIT; i++) t->step[i] = (uint16_t)(65536 * 2 / (2 * i + 3));
     if (make_scale(&t->scale[0], parts ? parts : EXACT_PARTS, err) == HU_OK && make_scale(&t->scale[1], EXACT_PARTS, err) == HU_OK &&
         new_models(CONTEXTS, &t->scale[0], &t->coarse, err) == HU_OK && new_models(FINER, &t->scale[0], &t->fine, err) == HU_OK) new_models(CONTEXTS, &t->scale[1], &t->own, err);
+    for (int i = 2; i < WEIGHTS; i++) t->share[i] = (uint32_t)((1ull << 32) / (uint32_t)i + 1);
     for (int i = 0; i < 8; i++) t->flag[i] = (model){1 << 15, 0};
     begin(t);
     if (!err->status) return HU_OK;
@@ -323,7 +325,7 @@ hu_status hu_times_put_flag(hu_times *t, int which, bool flag, hu_error *err)
 {
     model *m = &t->flag[which];
     t->err = err;
-    put_bit(t, mean(m, m), flag);
+    put_bit(t, mean(t, m, m), flag);
     learn(t, m, flag);
     return err->status;
 }
@@ -331,7 +333,7 @@ hu_status hu_times_put_flag(hu_times *t, int which, bool flag, hu_error *err)
 bool hu_times_get_flag(hu_times *t, int which)
 {
     model *m = &t->flag[which];
-    bool flag = get_bit(t, mean(m, m));
+    bool flag = get_bit(t, mean(t, m, m));
     learn(t, m, flag);
     return flag;
 }

@@ -23,6 +23,7 @@ struct hu_trace_unpacker {
     int32_t stream;
     int64_t last;
     int32_t function_before, symbol_before;
+    int64_t duration_before;
     bool started, ended;
 };
 
@@ -111,7 +112,8 @@ static hu_status get_times(hu_trace_unpacker *u, int32_t symbol, hu_trace_event 
         hu_trace_contexts c = hu_trace_contexts_of(e->function, u->function_before, symbol, u->symbol_before);
         bool backward = hu_times_get_flag(u->times, HU_TRACE_FLAG_BACKWARD), gap_back = backward && hu_times_get_flag(u->times, HU_TRACE_FLAG_GAP);
         bool duration_back = backward && hu_times_get_flag(u->times, HU_TRACE_FLAG_DURATION);
-        int64_t gap = hu_times_get(u->times, c.gap, c.gap_finer), duration = hu_times_get(u->times, c.duration, c.duration_finer);
+        int64_t gap = hu_times_get(u->times, c.gap, hu_trace_finer(c.gap_finer, u->duration_before)), duration = hu_times_get(u->times, c.duration, hu_trace_finer(c.duration_finer, gap));
+        u->duration_before = duration;
         if (u->last > far || u->last < -far) return damaged(u, "a time is out of range", err);
         e->enter = u->last + (gap_back ? -gap : gap);
         e->leave = e->enter > far || e->enter < -far ? e->enter : e->enter + (duration_back ? -duration : duration);
@@ -151,6 +153,7 @@ hu_status hu_trace_unpack_next(hu_trace_unpacker *unpacker, hu_trace_event *ret_
         hu_trace_symbols_start(u->unpack, u->stream);
         u->last = 0;
         u->function_before = u->symbol_before = -1;
+        u->duration_before = 0;
     }
     hu_varint_reader in = {u->text + u->at[symbol], u->text + u->at[symbol + 1], false};
     hu_varint_get(&in); /* its length */

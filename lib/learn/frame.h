@@ -29,6 +29,9 @@ void hu_frame_free(hu_frame *frame); /* NULL is allowed */
 /* Fills x and what features say of their values. */
 hu_status hu_frame_finish(hu_frame *frame, hu_error *err);
 
+/* A table of n rows of another, which are listed in row[n]. Free with hu_frame_free(). */
+hu_status hu_frame_rows(const hu_frame *frame, const int32_t *row, int64_t n, hu_frame **ret_part, hu_error *err);
+
 /* Copies and frees what a feature owns. */
 hu_status hu_feature_copy(const hu_feature *from, hu_feature *to, hu_error *err);
 void hu_feature_clear(hu_feature *feature);

@@ -28,6 +28,7 @@ bench_engine_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/sptrsv-solve
 bench_engine_LDADD = libsptrsv.la $(HU_LIBS)
 EXTRA_PROGRAMS += bench_learn
 bench_learn_SOURCES = tests/peers/bench_learn.c tests/peers/bench.c tests/peers/bench.h
+bench_learn_SOURCES += tests/peers/bench_active.c tests/peers/bench_active.h tests/peers/replay.c tests/peers/replay.h
 bench_learn_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/peers -I$(srcdir)/bin/perf-predict
 bench_learn_LDADD = libperfpredict.la $(HU_LIBS)
 EXTRA_DIST += tests/peers/peers_learn.py tests/peers/peers_learn.R
@@ -47,3 +48,9 @@ bench_spmm_CFLAGS = $(AM_CFLAGS) $(PEER_FLAGS)
 bench_spmm_CXXFLAGS = -std=c++17 $(PEER_FLAGS) $(OPENMP_CXXFLAGS)
 bench_spmm_LDADD = libspmmpack.la $(HU_LIBS) $(PEER_RSB_LIBS)
 CLEANFILES += bench_spmm
+EXTRA_DIST += tests/peers/bench_trace.sh tests/peers/overhead.c
+EXTRA_PROGRAMS += bench_qp
+bench_qp_SOURCES = tests/peers/bench_qp.c tests/peers/bench.c tests/peers/bench.h
+bench_qp_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/peers -I$(srcdir)/bin/qp-diff
+bench_qp_LDADD = libqpdiff.la $(HU_LIBS)
+CLEANFILES += bench_qp

@@ -505,6 +505,18 @@ case_times_add_up() {
     perl -ane 'die "goes back: $_" if $F[1] < ($end[$F[0]] // 0) || $F[2] < 0; $end[$F[0]] = $F[1] + $F[2]' out || fail "times of a rank overlap"
 }
 
+case_csv() {
+    program workers
+    run 0 "$prog" record -o t.mtz -- mpiexec.mpich -n 2 "$program" 3
+    run 0 "$prog" cat --csv t.mtz
+    [[ $(head -1 out) == rank,thread,enter_ns,duration_ns,function,polls,error,gap,arguments ]] || fail "$(head -1 out)"
+    "$prog" cat t.mtz >t.txt
+    perl -ne 'chomp; next if $. == 1; /^(\d+),0,(\d+),(\d+),(MPI_\w+),0,0,0,(.*)$/ or die "row $_\n"; my ($r, $at, $d, $f, $a) = ($1, $2, $3, $4, $5); $a =~ s/^"(.*)"$/$1/; print "$r $at $d $f", ($a ne "" ? " $a" : ""), "\n"' out >again.txt || fail "no CSV"
+    same t.txt again.txt
+    run 0 "$prog" cat --csv --no-time t.mtz
+    [[ $(head -1 out) == rank,thread,function,polls,error,gap,arguments ]] || fail "$(head -1 out)"
+}
+
 case_usage() {
     run 0 "$prog" --help
     run 2 "$prog"

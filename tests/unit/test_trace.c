@@ -175,7 +175,7 @@ static hu_trace_event event_of(int32_t stream, int64_t i, int64_t *arg)
     e.count = e.poll ? 1 + (int64_t)(r >> 32 & 0xfffff) : 1;
     e.busy = e.poll ? (int64_t)(r >> 40) : e.leave - e.enter;
     if (e.function == 0 || e.function == 2)
-        for (int k = 0; k < 6; k++) arg[e.args++] = k % 2 ? INT64_MIN + (int64_t)r : (int64_t)(r >> 8 * k & 255);
+        for (int k = 0; k < 6; k++) arg[e.args++] = k % 2 ? (int64_t)(r ^ 1ull << 63) : (int64_t)(r >> 8 * k & 255);
     if (e.function == 1) {
         int64_t n = i == 500 || i == 501 ? MOST / 4 : (int64_t)(r >> 50 & 3);
         arg[e.args++] = n;

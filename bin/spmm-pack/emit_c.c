@@ -52,6 +52,11 @@ static const char prologue[] =
     "#if defined(__GNUC__) && !defined(__clang__)\n"
     "#pragma GCC optimize(\"fp-contract=fast\")\n"
     "#endif\n"
+    "#if defined(__GNUC__)\n"
+    "#define INLINE static inline __attribute__((always_inline)) /* into each level of its caller */\n"
+    "#else\n"
+    "#define INLINE static inline\n"
+    "#endif\n"
     "#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && defined(__x86_64__) && defined(__gnu_linux__)\n"
     "#define LEVELS __attribute__((target_clones(\"arch=x86-64-v4\", \"arch=x86-64-v3\", \"default\")))\n"
     "#else\n"
@@ -162,7 +167,7 @@ static void panel_function(text *t, const tile *z, int rows, bool shares)
     int masks[16];
     char value[32];
     const int buckets = shares ? spmm_panel_buckets(&t->f->shape, masks) : 0;
-    PUT(t, "static inline const float *panel_%s_%d(const unsigned short **col, const float *v, const unsigned short *r, const unsigned short *n, %sconst float *b, long ldb, float *c, long ldc, int resume)\n{\n",
+    PUT(t, "INLINE const float *panel_%s_%d(const unsigned short **col, const float *v, const unsigned short *r, const unsigned short *n, %sconst float *b, long ldb, float *c, long ldc, int resume)\n{\n",
         z->suffix, rows, buckets ? "const unsigned short *u, " : "");
     PUT(t, "    const unsigned short *j = *col;\n    const float *x;\n    int i = 0;\n    {\n");
     for (int r = 0; r < rows; r++) PUT(t, "        float *const c%d = c + r[%d] * ldc;\n", r, r);

@@ -60,6 +60,14 @@ case_forms() {
     builds gcc w.c
 }
 
+# The loops are built for each level like their callers: a generated kernel is not far slower than the library's same loops (five times, on a noisy machine).
+case_kernels_are_vectors() {
+    needs gcc
+    weight 256 128 .2
+    CC=gcc run 0 "$prog" codegen -v -a w.mtx --k=64 --compile --keep=2 -o w.c
+    perl -ne '/proxy (\S+) ms, measured (\S+) ms/ or next; $n++; $ok++ if $2 < 5 * $1; END { exit !($n && $ok) }' err || { grep measured err | sed 's/^/# /'; fail "generated kernels are slow"; }
+}
+
 case_repeats() {
     weight 64 64 .2
     run 0 "$prog" codegen -q -a w.mtx --k=32 --search=rank -o 1.c

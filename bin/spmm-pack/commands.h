@@ -9,5 +9,6 @@ int command_mul(int argc, char **argv);
 int command_sddmm(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_gen(int argc, char **argv);
+int command_codegen(int argc, char **argv);
 
 #endif

@@ -7,6 +7,12 @@ libspmmpack_la_SOURCES += bin/spmm-pack/sparse.c bin/spmm-pack/sparse.h
 libspmmpack_la_SOURCES += bin/spmm-pack/plan.c bin/spmm-pack/plan.h
 libspmmpack_la_SOURCES += bin/spmm-pack/rows.c
 libspmmpack_la_SOURCES += bin/spmm-pack/neighbor.c bin/spmm-pack/neighbor.h
+libspmmpack_la_SOURCES += bin/spmm-pack/panel.c bin/spmm-pack/panel.h bin/spmm-pack/panel_kernel.h
+libspmmpack_la_SOURCES += bin/spmm-pack/emit.c bin/spmm-pack/emit.h
+libspmmpack_la_SOURCES += bin/spmm-pack/emit_c.c
+libspmmpack_la_SOURCES += bin/spmm-pack/emit_cuda.c
+libspmmpack_la_SOURCES += bin/spmm-pack/search.c bin/spmm-pack/search.h
+libspmmpack_la_SOURCES += bin/spmm-pack/compile.c bin/spmm-pack/compile.h
 libspmmpack_la_SOURCES += bin/spmm-pack/dense_in.c bin/spmm-pack/dense_in.h
 libspmmpack_la_SOURCES += bin/spmm-pack/kernel.h bin/spmm-pack/simd.h
 libspmmpack_la_SOURCES += bin/spmm-pack/bin.c bin/spmm-pack/bin.h
@@ -21,6 +27,8 @@ libspmmpack_la_SOURCES += bin/spmm-pack/generate.c bin/spmm-pack/generate.h
 
 # The engine's hot loops, built once per instruction set (lib/device/level.h): add a source to SPMM_KERNELS.
 SPMM_KERNELS =
+SPMM_KERNELS += bin/spmm-pack/kernel.c bin/spmm-pack/kernel_body.h
+SPMM_KERNELS += bin/spmm-pack/panel_kernel.c bin/spmm-pack/panel_body.h
 SPMM_KERNELS += bin/spmm-pack/kernel.c bin/spmm-pack/kernel_body.h bin/spmm-pack/sddmm_body.h
 noinst_LTLIBRARIES += libspmmpack_base.la
 libspmmpack_base_la_SOURCES = $(SPMM_KERNELS)
@@ -50,3 +58,4 @@ spmm_pack_SOURCES += bin/spmm-pack/sample.c
 spmm_pack_SOURCES += bin/spmm-pack/info.c
 spmm_pack_SOURCES += bin/spmm-pack/bench.c
 spmm_pack_SOURCES += bin/spmm-pack/gen.c
+spmm_pack_SOURCES += bin/spmm-pack/codegen.c

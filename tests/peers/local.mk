@@ -35,6 +35,13 @@ bench_learn_LDADD = libperfpredict.la $(HU_LIBS)
 EXTRA_DIST += tests/peers/peers_learn.py tests/peers/peers_learn.R
 CLEANFILES += bench_learn
 EXTRA_DIST += tests/peers/results/sptrsv-solve-epyc-zen4-2-cores.csv
+EXTRA_PROGRAMS += bench_spmm_weights
+bench_spmm_weights_SOURCES = tests/peers/bench_spmm_weights.c tests/peers/bench.c tests/peers/bench.h tests/peers/peers_weights.h tests/peers/peers_weights.cpp tests/unit/spmm_maker.h
+bench_spmm_weights_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/peers -I$(srcdir)/tests/unit -I$(srcdir)/bin/spmm-pack $(PEER_EIGEN_CFLAGS)
+bench_spmm_weights_CFLAGS = $(AM_CFLAGS) $(PEER_FLAGS)
+bench_spmm_weights_CXXFLAGS = -std=c++17 $(PEER_FLAGS)
+bench_spmm_weights_LDADD = libspmmpack.la $(HU_LIBS) $(PEER_WEIGHTS_LIBS)
+CLEANFILES += bench_spmm_weights
 EXTRA_PROGRAMS += bench_spmm
 bench_spmm_SOURCES = tests/peers/bench_spmm.c tests/peers/bench.c tests/peers/bench.h tests/peers/peers_spmm.cpp tests/peers/peers_spmm.h
 bench_spmm_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/peers -I$(srcdir)/bin/spmm-pack $(PEER_EIGEN_CFLAGS) $(PEER_RSB_CFLAGS)

@@ -21,3 +21,4 @@ EXTRA_DIST += tests/pipe/mpi/faults.c tests/pipe/mpi/skew.c tests/tools/mtz-read
 EXTRA_DIST += tests/pipe/mpi/faults.c tests/tools/mtz-read.pl
 TESTS += tests/pipe/qp-diff.sh
 EXTRA_DIST += tests/pipe/qp-diff.sh
+PIPE_TESTS += tests/pipe/spmm-pack-codegen.sh

@@ -13,7 +13,7 @@ sparse() {
 # Every strategy gives the same answer.
 mul_gives() {
     local strategy
-    for strategy in csr neighbor bin auto; do
+    for strategy in csr neighbor bin panel auto; do
         run 0 "$prog" mul --strategy=$strategy -o c.npy "${product[@]}"
         gives c.npy "$@"
     done
@@ -533,7 +533,7 @@ case_hostile_matrix_market() {
 # Options of every command and of its manual, both ways, with their arguments.
 case_options_are_those_of_the_manual() {
     local command
-    for command in info pack unpack mul sddmm bench gen; do "$prog" $command --help; done |
+    for command in info pack unpack mul sddmm bench codegen gen; do "$prog" $command --help; done |
         perl -ne 'next unless /^ {1,8}-/; s/^ +//; s/ {2,}.*//; print "$1 ", (defined $2 ? "yes" : "no"), "\n" if /(--[a-z0-9][-a-z0-9]*)(=|\[=)?/; print "$1 yes\n" if /^(-[a-z0-9]) [A-Z]/' | sort -u >help
     perl -ne 'next unless /^\.It Fl /; my $arg = /\b(Ar|Cm|Ns =)\b/ ? "yes" : "no"; print "-$1 $arg\n" while /Fl (-?[A-Za-z0-9][-A-Za-z0-9]*)/g;' "$HU_SRC/man/spmm-pack.1" | sort -u >page
     perl -ne 'next unless /^\.It Fl /; my $arg = /\b(Ar|Cm|Ns =)\b/ ? "yes" : "no"; print "-$1 $arg\n" while /Fl (-?[A-Za-z][-A-Za-z0-9]*)/g;' "$HU_SRC/man/hpcutils.7" | sort -u >common

@@ -12,3 +12,4 @@ include tests/unit/qp.mk
 include tests/unit/tools.mk
 include tests/unit/trace.mk
 endif
+include tests/unit/spmm_panel.mk

@@ -127,7 +127,7 @@ START_TEST(whole_numbers)
 {
     static const int64_t widths[] = {1, 3, 15, 16, 17, 31, 33, 143, 257}; /* either side of vectors, tiles of 8 and 16 vectors */
     hu_error err = HU_ERROR_NONE;
-    for (int w = 0; w < 9; w++)
+    for (int w = _i % 2; w < 9; w += 2) /* odd and even cases share the widths */
         for (int s = 0; spmm_strategies[s]; s++)
             for (int type = 0; type < 4; type++) {
                 spmm_matrix *a = made(case_of(_i));
@@ -156,7 +156,7 @@ END_TEST
 START_TEST(error_bound)
 {
     hu_error err = HU_ERROR_NONE;
-    spmm_gen g = {SPMM_GEN_PRUNED, 3, 100000, 8, 1, 0, 16, SPMM_GEN_NORMAL, 3}; /* long rows of both signs, and short ones */
+    spmm_gen g = {SPMM_GEN_PRUNED, 1, 100000, 8, 1, 0, 16, SPMM_GEN_NORMAL, 3}; /* long rows of both signs, and short ones */
     const hu_scalar type = scalars[_i / 2];
     if (_i % 2) g.cols = 60;
     for (int s = 0; spmm_strategies[s]; s++) {
@@ -176,7 +176,7 @@ START_TEST(error_bound)
         ck_assert_ok(spmm_multiply(plan, SPMM_SUM, &p, NULL, &err));
         const double ratio = spmm_verify(a, b, c, type == HU_F64 ? 0.7 : (double)0.7f, type == HU_F64 ? -0.3 : (double)-0.3f, c0);
         ck_assert_msg(ratio <= 1, "%s: %g of the bound", spmm_strategies[s]->name, ratio);
-        hu_scalar_put(type, c->data, 7, hu_scalar_get(type, c->data, 7) * 1.02 + (_i % 2 ? 0.02 : 2000)); /* the judge must see it */
+        hu_scalar_put(type, c->data, 3, hu_scalar_get(type, c->data, 3) * 1.02 + (_i % 2 ? 0.02 : 2000)); /* the judge must see it */
         ck_assert(spmm_verify(a, b, c, type == HU_F64 ? 0.7 : (double)0.7f, type == HU_F64 ? -0.3 : (double)-0.3f, c0) > 1);
         spmm_plan_free(plan);
         spmm_matrix_free(a);

@@ -3,7 +3,7 @@
 # A test file defines functions case_NAME, then calls run_cases. Each case runs in its own empty folder, in its own shell with -e,
 # and prints one TAP line. A case ends early through `fail WHY` or `skip WHY`. `tests/pipe/x.sh NAME` runs one case alone.
 #
-# Sections: paths, running and judging, making inputs, reading outputs, the frame.
+# Sections: paths, running and judging, making inputs, reading outputs, manuals, the frame.
 
 set -uo pipefail
 export LC_ALL=C
@@ -178,6 +178,31 @@ column() {
         my @v; my $l = $last; $l =~ s/[\r\n]+$//;
         while ($l =~ s/^(?:"((?:[^"]|"")*)"|([^,]*))(,|$)//) { push @v, defined $1 ? $1 : $2; last if $3 eq ""; }
         for (0 .. $#h) { if ($h[$_] eq $name) { print "$v[$_]\n"; exit 0 } } die "no column $name\n";' "$1" "$2"
+}
+
+# ---- manuals ---------------------------------------------------------------------------------------------------------
+
+# manual_has_the_options PAGE [COMMAND...]: every option of --help (of the program, or of each of its commands) stands in man/PAGE or
+# hpcutils(7), every option of the page in a --help, and with an argument in both or in neither.
+manual_has_the_options() {
+    local page=$HU_SRC/man/$1 command
+    shift
+    [[ $# -gt 0 ]] || set -- ""
+    for command; do
+        "$prog" $command --help | perl -ne 'next unless /^ {1,8}-/; s/^\s+//; s/ {2,}.*//;
+            while (/(?:^|, )(--?[A-Za-z0-9][-A-Za-z0-9]*)(\[?=| [A-Z])?/g) { $n = $1; $arg = defined $2; $any ||= $arg; push @n, $n }
+            print map { "$_ " . ($any ? "yes" : "no") . "\n" } @n; @n = (); $any = 0'
+    done | sort -u >help
+    local read='$xo = 1 if /^\.It Xo/; $xo = 0 if /^\.Xc/; next unless /^\.It Fl / || ($xo && /^\.Fl /); my $arg = /\b(Ar|Cm|Ns =)\b/ ? "yes" : "no"; print "-$1 $arg\n" while /Fl (-?[A-Za-z0-9?][-A-Za-z0-9]*)/g'
+    perl -ne "$read" "$page" | sort -u >page
+    perl -ne "$read" "$HU_SRC/man/hpcutils.7" | sort -u >common
+    [[ -s help && -s page && -s common ]] || fail "no options found"
+    grep -v '^-? ' page >page_only || true
+    sort -u page common >documented
+    comm -23 help documented >undocumented
+    comm -13 help page_only >invented
+    [[ ! -s undocumented ]] || fail "in --help, not in the manual: $(tr '\n' ';' <undocumented)"
+    [[ ! -s invented ]] || fail "in the manual, not in --help: $(tr '\n' ';' <invented)"
 }
 
 # ---- the frame -------------------------------------------------------------------------------------------------------

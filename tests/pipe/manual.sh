@@ -14,35 +14,7 @@ case_lint() {
     [[ $bad -eq 0 ]] || fail "mandoc has remarks"
 }
 
-# Names of options: of --help from its left column, of the page from its .It Fl lines (mdoc writes --name as `Fl -name`).
-help_options() {
-    "$prog" --help | perl -ne '
-        next unless /^ {1,8}-/; s/^\s+//; s/ {2,}.*//;
-        print "$1\n" while /(?:^|, )(--?[A-Za-z][-A-Za-z0-9]*)/g;' | sort -u
-}
-page_options() {
-    perl -ne 'next unless /^\.It Fl /; s/^\.It //; print "-$1\n" while /Fl (-?[A-Za-z?][-A-Za-z0-9]*)/g;' "$1" | sort -u
-}
-
-case_options_are_those_of_help() {
-    help_options | grep -vx -e '-?' >help
-    page_options "$HU_SRC/man/sptrsv-solve.1" >page
-    page_options "$HU_SRC/man/hpcutils.7" >common
-    [[ -s help && -s page && -s common ]] || fail "no options found"
-    sort -u page common >documented
-    comm -23 help documented >undocumented
-    comm -13 help documented >invented
-    [[ ! -s undocumented ]] || fail "in --help, not in the manual: $(tr '\n' ' ' <undocumented)"
-    [[ ! -s invented ]] || fail "in the manual, not in --help: $(tr '\n' ' ' <invented)"
-}
-
-# Arguments too: an option that takes one in --help has an Ar or Cm in the manual.
-case_option_arguments_are_those_of_help() {
-    "$prog" --help | perl -ne 'next unless /^ {1,8}-/; print "$1 ", (defined $2 ? "yes" : "no"), "\n" if /(--[a-z0-9][-a-z0-9]*)(=|\[=)?/' | sort -u >help
-    perl -ne 'next unless /^\.It Fl /; my $arg = /\b(Ar|Cm|Ns =)\b/ ? "yes" : "no"; print "-$1 $arg\n" while /Fl (-[A-Za-z][-A-Za-z0-9]*)/g;' \
-        "$HU_SRC/man/sptrsv-solve.1" "$HU_SRC/man/hpcutils.7" | sort -u >page
-    diff help page >differ || { sed 's/^/# /' differ; fail "--help (<) and the manual (>) differ on arguments"; }
-}
+case_options_are_those_of_help() { manual_has_the_options sptrsv-solve.1; }
 
 case_scheme_words_are_documented() {
     local key

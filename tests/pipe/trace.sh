@@ -526,16 +526,8 @@ case_usage() {
 
 case_manual_has_the_options_of_help() {
     local command
-    for command in $("$prog" --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'); do
-        grep -q "^\.Cm $command" "$HU_SRC/man/trace-compress.1" || fail "the manual lacks $command"
-        "$prog" "$command" --help | perl -ne 'next unless /^ {1,8}-/; s/^\s+//; s/ {2,}.*//; print "$1\n" while /(?:^|, )(--?[A-Za-z][-A-Za-z0-9]*)/g'
-    done | grep -vx -e '-?' | sort -u >help
-    perl -ne 'next unless /^\.It Fl /; s/^\.It //; print "-$1\n" while /Fl (-?[A-Za-z?][-A-Za-z0-9]*)/g' "$HU_SRC/man/trace-compress.1" "$HU_SRC/man/hpcutils.7" | sort -u >documented
-    [[ $(wc -l <help) -gt 8 ]] || fail "no options found"
-    comm -23 help documented >undocumented
-    [[ ! -s undocumented ]] || fail "in --help, not in the manual: $(tr '\n' ' ' <undocumented)"
-    perl -ne 'next unless /^\.It Fl /; s/^\.It //; print "-$1\n" while /Fl (-?[A-Za-z?][-A-Za-z0-9]*)/g' "$HU_SRC/man/trace-compress.1" | sort -u | comm -23 - help >invented
-    [[ ! -s invented ]] || fail "in the manual, not in --help: $(tr '\n' ' ' <invented)"
+    for command in $("$prog" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p'); do grep -q "^\.Cm $command" "$HU_SRC/man/trace-compress.1" || fail "the manual lacks $command"; done
+    manual_has_the_options trace-compress.1 $("$prog" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p')
 }
 
 run_cases "$@"

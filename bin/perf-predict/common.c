@@ -2,16 +2,10 @@
 #include "config.h"
 #include "common.h"
 #include "base/clock.h"
-#include "device/device.h"
 #include "io/report.h"
 
 #include <math.h>
 #include <string.h>
-
-hu_status common_device(const hu_common *common, hu_error *err)
-{
-    return hu_device_cpu_only(common->device, err);
-}
 
 void common_argument(const char **model, const char **input, const char *arg, struct argp_state *state)
 {

@@ -3,10 +3,8 @@
 #define PP_COMMON_H
 
 #include "base/option.h"
+#include "device/device.h"
 #include "learn/model.h"
-
-/* HU_DEVICE where --device asks for a GPU: no command has a kernel for one. */
-hu_status common_device(const hu_common *common, hu_error *err);
 
 /* Takes one more argument of a command line "MODEL [TABLE]", and looks at its end whether there is a model, and no more than one of the two is standard input: else
  * the program ends with usage. */

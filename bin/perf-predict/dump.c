@@ -60,7 +60,7 @@ static int run(const char *command, int argc, char **argv, const struct argp *ow
     hu_model *model = NULL;
     hu_option_parse(argc, argv, own, o, &common);
     double start = hu_clock_wall();
-    if (common_device(&common, &err) == HU_OK && common_model(o->model, &model, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK) {
+    if (hu_device_cpu_only(common.device, &err) == HU_OK && common_model(o->model, &model, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK) {
         if (o->format == FORMAT_TEXT) export_text(model, o->trees, out, &err);
         else if (o->format == FORMAT_JSON) export_json(model, out, &err);
         else export_c(model, o->name, out, &err);

@@ -259,7 +259,7 @@ int command_importance(int argc, char **argv)
     hu_option_parse(argc, argv, &own, &o, &common);
     double start = hu_clock_wall();
     o.seed = common.seed;
-    if (common_device(&common, &err) == HU_OK && common_model(o.model, &model, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK && judge(&o, model, out, &err) == HU_OK)
+    if (hu_device_cpu_only(common.device, &err) == HU_OK && common_model(o.model, &model, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK && judge(&o, model, out, &err) == HU_OK)
         common_report(&common, "importance", o.input, model->rows, model, start, &err);
     hu_model_free(model);
     return hu_exit(&err, out);

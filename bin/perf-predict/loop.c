@@ -262,6 +262,6 @@ int command_loop(int argc, char **argv)
     hu_output *out = NULL;
     hu_option_parse(argc, argv, &own, &o, &common);
     campaign_args_finish(&o.campaign, &common);
-    if (common_device(&common, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK) run_loop(&o, &common, out, &err);
+    if (hu_device_cpu_only(common.device, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK) run_loop(&o, &common, out, &err);
     return hu_exit(&err, out);
 }

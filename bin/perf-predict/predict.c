@@ -258,7 +258,7 @@ int command_predict(int argc, char **argv)
     int64_t count = 0;
     hu_option_parse(argc, argv, &own, &o, &common);
     double start = hu_clock_wall();
-    if (common_device(&common, &err) == HU_OK && common_model(o.model, &model, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK &&
+    if (hu_device_cpu_only(common.device, &err) == HU_OK && common_model(o.model, &model, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK &&
         predict(&o, model, &count, out, &err) == HU_OK)
         common_report(&common, "predict", o.input, count, model, start, &err);
     hu_model_free(model);

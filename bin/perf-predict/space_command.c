@@ -116,7 +116,7 @@ int command_space(int argc, char **argv)
     hu_source *source = NULL;
     space *s = NULL;
     hu_option_parse(argc, argv, &own, &o, &common);
-    if (common_device(&common, &err) || hu_source_open(o.input, NULL, &source, &err) || space_read(source, &s, &err) || hu_output_open(common.output, &out, &err)) goto done;
+    if (hu_device_cpu_only(common.device, &err) || hu_source_open(o.input, NULL, &source, &err) || space_read(source, &s, &err) || hu_output_open(common.output, &out, &err)) goto done;
     if (o.count) print_count(s, common.seed, out, &err);
     else if (o.grid) print_grid(s, out, &err);
     else print_sample(s, &o, common.seed, out, &err);

@@ -226,6 +226,6 @@ int command_tell(int argc, char **argv)
     hu_common common;
     hu_error err = HU_ERROR_NONE;
     hu_option_parse(argc, argv, &own, &o, &common);
-    if (common_device(&common, &err) == HU_OK) tell(&o, &common, &err);
+    if (hu_device_cpu_only(common.device, &err) == HU_OK) tell(&o, &common, &err);
     return hu_exit(&err, NULL);
 }

@@ -195,7 +195,7 @@ int command_train(int argc, char **argv)
     o.model.forest.seed = common.seed;
     hu_team team = {.size = 1};
     o.model.forest.team = &team;
-    if (common_device(&common, &err) == HU_OK && ranks_open(common.threads, &team, &err) == HU_OK && (team.rank > 0 || hu_output_open(common.output, &out, &err) == HU_OK)) train(&o, &common, &team, out, &err);
+    if (hu_device_cpu_only(common.device, &err) == HU_OK && ranks_open(common.threads, &team, &err) == HU_OK && (team.rank > 0 || hu_output_open(common.output, &out, &err) == HU_OK)) train(&o, &common, &team, out, &err);
     ranks_close(&team, &err);
     return hu_exit(&err, out);
 }

@@ -214,7 +214,7 @@ int command_bench(int argc, char **argv)
     hu_output *out = NULL;
     spmm_packed *packed = NULL;
     hu_option_parse(argc, argv, &own, &o, &common);
-    if (common_device(&common, &err) == HU_OK && spmm_input_read(o.path ? o.path : "-", &o.input, &packed, NULL, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK)
+    if (hu_device_cpu_only(common.device, &err) == HU_OK && spmm_input_read(o.path ? o.path : "-", &o.input, &packed, NULL, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK)
         bench(&o, packed, out, &err);
     spmm_packed_free(packed);
     return hu_exit(&err, out);

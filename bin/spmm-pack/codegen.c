@@ -127,6 +127,6 @@ int command_codegen(int argc, char **argv)
     hu_error err = HU_ERROR_NONE;
     hu_output *out = NULL;
     hu_option_parse(argc, argv, &own, &o, &common);
-    if (common_device(&common, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK) generate(&o, common.seed, out, &err);
+    if (hu_device_cpu_only(common.device, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK) generate(&o, common.seed, out, &err);
     return hu_exit(&err, out);
 }

@@ -3,17 +3,11 @@
 #include "common.h"
 #include "base/clock.h"
 #include "base/parallel.h"
-#include "device/device.h"
 #include "io/report.h"
 #include "kernel.h"
 
 #include <math.h>
 #include <string.h>
-
-hu_status common_device(const hu_common *common, hu_error *err)
-{
-    return hu_device_cpu_only(common->device, err);
-}
 
 int common_widths(const struct argp_state *state, char *arg, int64_t *k, int most)
 {

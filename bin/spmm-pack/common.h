@@ -3,10 +3,8 @@
 #define SPMM_COMMON_H
 
 #include "base/option.h"
+#include "device/device.h"
 #include "cost.h"
-
-/* HU_DEVICE where --device asks for a GPU: no command has a kernel for one. */
-hu_status common_device(const hu_common *common, hu_error *err);
 
 /* A list of numbers of columns, "32,128"; returns how many. A wrong one ends the program. arg is cut up. */
 int common_widths(const struct argp_state *state, char *arg, int64_t *k, int most);

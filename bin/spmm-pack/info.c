@@ -151,7 +151,7 @@ int command_info(int argc, char **argv)
     hu_option_parse(argc, argv, &own, &o, &common);
     const char *path = o.path ? o.path : "-";
     double start = hu_clock_wall();
-    if (common_device(&common, &err) == HU_OK && spmm_input_read(path, &o.input, &packed, &info, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK &&
+    if (hu_device_cpu_only(common.device, &err) == HU_OK && spmm_input_read(path, &o.input, &packed, &info, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK &&
         print(&o, packed, &info, out, &err) == HU_OK) {
         const common_run run = {"info", path, packed->a, NULL, 0, packed->storage, 0, hu_clock_wall() - start};
         common_report(&common, &run, &err);

@@ -212,7 +212,7 @@ int command_mul(int argc, char **argv)
     hu_output *out = NULL;
     work w = {0};
     hu_option_parse(argc, argv, &own, &o, &common);
-    if (common_device(&common, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK) multiply(&o, &common, &w, out, &err);
+    if (hu_device_cpu_only(common.device, &err) == HU_OK && hu_output_open(common.output, &out, &err) == HU_OK) multiply(&o, &common, &w, out, &err);
     free_work(&w);
     return hu_exit(&err, out);
 }

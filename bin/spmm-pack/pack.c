@@ -90,7 +90,7 @@ int command_pack(int argc, char **argv)
     hu_option_parse(argc, argv, &own, &o, &common);
     const char *path = o.path ? o.path : "-";
     double start = hu_clock_wall();
-    if (common_device(&common, &err) == HU_OK && spmm_input_read(path, &o.input, &packed, NULL, &err) == HU_OK &&
+    if (hu_device_cpu_only(common.device, &err) == HU_OK && spmm_input_read(path, &o.input, &packed, NULL, &err) == HU_OK &&
         spmm_input_plan(packed, &o.input, o.k, packed->storage == HU_F64 ? HU_F64 : HU_F32, &plan, &err) == HU_OK &&
         (!o.verify || verify(plan, common.seed, &err) == HU_OK) && hu_output_open(common.output, &out, &err) == HU_OK) {
         explain(plan, &o);

@@ -118,7 +118,7 @@ int command_sddmm(int argc, char **argv)
     hu_output *out = NULL;
     work w = {0};
     hu_option_parse(argc, argv, &own, &o, &common);
-    if (common_device(&common, &err) == HU_OK && read_all(&o, &w, &err) == HU_OK) {
+    if (hu_device_cpu_only(common.device, &err) == HU_OK && read_all(&o, &w, &err) == HU_OK) {
         double start = hu_clock_wall();
         if (spmm_sddmm(w.packed->a, &o.sampling, w.x, w.own_y ? w.own_y : w.x, w.e, &err) == HU_OK) {
             const common_run run = {"sddmm", o.s, w.packed->a, "sddmm", w.x->cols, w.x->scalar, 0, hu_clock_wall() - start};

@@ -20,5 +20,9 @@ int command_space(int argc, char **argv);
 int command_ask(int argc, char **argv);
 int command_tell(int argc, char **argv);
 int command_loop(int argc, char **argv);
+int command_probe(int argc, char **argv);
+int command_transfer(int argc, char **argv);
+int command_occupancy(int argc, char **argv);
+int command_simulate(int argc, char **argv);
 
 #endif

@@ -6,11 +6,24 @@
 #include "io/report.h"
 
 #include <math.h>
+#include <string.h>
 
 hu_status common_device(const hu_common *common, hu_error *err)
 {
-    hu_device device;
-    return hu_device_pick(common->device, false, &device, err);
+    return hu_device_cpu_only(common->device, err);
+}
+
+void common_argument(const char **model, const char **input, const char *arg, struct argp_state *state)
+{
+    if (!*model) *model = arg;
+    else if (!*input) *input = arg;
+    else argp_error(state, "a model and a table, no more: %s", arg);
+}
+
+void common_arguments_end(const char *model, const char *input, struct argp_state *state)
+{
+    if (!model) argp_error(state, "no model");
+    if (strcmp(model, "-") == 0 && (!input || strcmp(input, "-") == 0)) argp_error(state, "the model and the table cannot both be standard input");
 }
 
 hu_status common_model(const char *path, hu_model **ret_model, hu_error *err)

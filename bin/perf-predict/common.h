@@ -8,6 +8,11 @@
 /* HU_DEVICE where --device asks for a GPU: no command has a kernel for one. */
 hu_status common_device(const hu_common *common, hu_error *err);
 
+/* Takes one more argument of a command line "MODEL [TABLE]", and looks at its end whether there is a model, and no more than one of the two is standard input: else
+ * the program ends with usage. */
+void common_argument(const char **model, const char **input, const char *arg, struct argp_state *state);
+void common_arguments_end(const char *model, const char *input, struct argp_state *state);
+
 /* Opens and reads a model. Free with hu_model_free(). */
 hu_status common_model(const char *path, hu_model **ret_model, hu_error *err);
 

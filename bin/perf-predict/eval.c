@@ -42,15 +42,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_INTERVAL: o->interval = hu_option_number(state, "--interval", arg, 1e-6, 1 - 1e-6); return 0;
     case KEY_PLOT: o->plot = arg; return 0;
     case KEY_UNSEEN: o->unseen = (rows_unseen)hu_option_word(state, "--on-unseen", arg, unseen, 3); return 0;
-    case ARGP_KEY_ARG:
-        if (!o->model) o->model = arg;
-        else if (!o->input) o->input = arg;
-        else argp_error(state, "a model and a table, no more: %s", arg);
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->model) argp_error(state, "no model");
-        if (strcmp(o->model, "-") == 0 && (!o->input || strcmp(o->input, "-") == 0)) argp_error(state, "the model and the table cannot both be standard input");
-        return 0;
+    case ARGP_KEY_ARG: common_argument(&o->model, &o->input, arg, state); return 0;
+    case ARGP_KEY_END: common_arguments_end(o->model, o->input, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

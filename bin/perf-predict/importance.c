@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "common.h"
 #include "learn/model.h"
+#include "permute.h"
 #include "table_options.h"
 
 #include <math.h>
@@ -43,15 +44,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (o->groups == MOST_GROUPS) argp_error(state, "--group: more than %d", MOST_GROUPS);
         o->group[o->groups++] = arg;
         return 0;
-    case ARGP_KEY_ARG:
-        if (!o->model) o->model = arg;
-        else if (!o->input) o->input = arg;
-        else argp_error(state, "a model and a table, no more: %s", arg);
-        return 0;
+    case ARGP_KEY_ARG: common_argument(&o->model, &o->input, arg, state); return 0;
     case ARGP_KEY_END:
-        if (!o->model) argp_error(state, "no model");
         if (o->kind < 0) o->kind = o->input ? KIND_PERMUTE : KIND_IMPURITY;
         if (o->kind != KIND_IMPURITY && !o->input) argp_error(state, "this kind needs the table of training: importance MODEL TABLE.csv");
+        if (o->kind != KIND_IMPURITY || !o->model) common_arguments_end(o->model, o->input, state);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -77,10 +74,12 @@ static bool is_member(const char *list, const char *name)
     return false;
 }
 
+static const char source_group[] = "(source)";
+
 static hu_status make_groups(const options *o, const hu_model *model, groups *g, hu_error *err)
 {
-    int32_t n = model->features;
-    if (hu_alloc(n, sizeof *g->of, "groups", (void **)&g->of, err) || hu_alloc(n, sizeof *g->name, "groups", (void **)&g->name, err) || hu_alloc(n, sizeof *g->size, "groups", (void **)&g->size, err))
+    int32_t n = model->features, one = o->kind == KIND_IMPURITY && model->source.is_feature;
+    if (hu_alloc(n + one, sizeof *g->of, "groups", (void **)&g->of, err) || hu_alloc(n + one, sizeof *g->name, "groups", (void **)&g->name, err) || hu_alloc(n + one, sizeof *g->size, "groups", (void **)&g->size, err))
         return err->status;
     for (int32_t f = 0; f < n; f++) g->of[f] = -1;
     for (int k = 0; k < o->groups; k++) {
@@ -103,6 +102,11 @@ static hu_status make_groups(const options *o, const hu_model *model, groups *g,
         g->name[g->count] = model->feature[f].name;
         g->size[g->count++] = (int)strlen(model->feature[f].name);
     }
+    if (one) { /* what the source answers */
+        g->of[n] = g->count;
+        g->name[g->count] = source_group;
+        g->size[g->count++] = (int)strlen(source_group);
+    }
     return HU_OK;
 }
 
@@ -112,58 +116,9 @@ static hu_status by_impurity(const hu_model *model, const groups *g, double *wor
 {
     double total = 0.0;
     if (!model->forest) return hu_fail(err, HU_USAGE, "the model has no forest, so no splits: --kind=drop");
-    for (int32_t f = 0; f < model->features; f++) total += model->forest->gain[f];
-    for (int32_t f = 0; f < model->features; f++) worth[g->of[f]] += total > 0 ? model->forest->gain[f] / total : 0.0;
+    for (int32_t f = 0; f < model->forest->features; f++) total += model->forest->gain[f];
+    for (int32_t f = 0; f < model->forest->features; f++) worth[g->of[f]] += total > 0 ? model->forest->gain[f] / total : 0.0;
     return HU_OK;
-}
-
-static bool leaves_rows_out(const hu_model *m)
-{
-    return (m->kind == HU_MODEL_RF || m->kind == HU_MODEL_ET) && m->options.bag > 0 && (m->options.replace || m->options.bag < 1);
-}
-
-/* Mean squared error of what the model works on, of the rows x: out of bag where bags left rows out, else by all of the model. */
-static hu_status squared_error(const hu_model *m, const hu_frame *frame, const double *x, double *mean, int32_t *count, double *ret, hu_error *err)
-{
-    double sum = 0.0;
-    int64_t n = 0;
-    if (leaves_rows_out(m) && hu_forest_oob(m->forest, &m->options, x, frame->rows, mean, NULL, count, err)) return err->status;
-    for (int64_t i = 0; i < frame->rows; i++) {
-        double p = leaves_rows_out(m) ? mean[i] : hu_model_predict_row(m, x + i * frame->features).mean;
-        if (isnan(p)) continue;
-        double e = p - (m->is_log ? log(frame->y[i]) : frame->y[i]);
-        sum += e * e;
-        n++;
-    }
-    *ret = n ? sum / (double)n : NAN;
-    return HU_OK;
-}
-
-static hu_status by_permutation(const hu_model *m, const hu_frame *frame, const groups *g, uint64_t seed, double *worth, hu_error *err)
-{
-    int64_t n = frame->rows, d = frame->features;
-    double *x = NULL, *mean = NULL, base, error;
-    int32_t *order = NULL, *count = NULL;
-    if (hu_alloc(n, (size_t)d * sizeof *x, "rows", (void **)&x, err) || hu_alloc(n, sizeof *mean, "rows", (void **)&mean, err) || hu_alloc(n, sizeof *order, "rows", (void **)&order, err) ||
-        hu_alloc(n, sizeof *count, "rows", (void **)&count, err) || squared_error(m, frame, frame->x, mean, count, &base, err))
-        goto cleanup;
-    if (!leaves_rows_out(m)) hu_say(0, "the trees of this model leave no rows out: the errors are those of rows that it has seen");
-    for (int32_t k = 0; k < g->count; k++) {
-        hu_random random = hu_random_stream(seed, (uint64_t)k);
-        for (int64_t i = 0; i < n; i++) order[i] = (int32_t)i;
-        hu_random_shuffle(&random, order, n);
-        memcpy(x, frame->x, (size_t)(n * d) * sizeof *x);
-        for (int32_t f = 0; f < d; f++)
-            for (int64_t i = 0; i < n && g->of[f] == k; i++) x[i * d + f] = frame->x[order[i] * d + f];
-        if (squared_error(m, frame, x, mean, count, &error, err)) goto cleanup;
-        worth[k] = error - base;
-    }
-cleanup:
-    hu_free(x);
-    hu_free(mean);
-    hu_free(order);
-    hu_free(count);
-    return err->status;
 }
 
 /* The table without the features of a group. */
@@ -192,6 +147,7 @@ failed:
 
 static hu_status by_dropping(const hu_model *m, const hu_frame *frame, const groups *g, double *worth, hu_error *err)
 {
+    if (m->source.model) return hu_fail(err, HU_USAGE, "a model that was transferred cannot do without a column of its source: --kind=impurity or perm-oob");
     if (m->is_scaled) return hu_fail(err, HU_USAGE, "a model with --scale cannot do without its columns: --kind=impurity or perm-oob");
     if (g->count < 2) return hu_fail(err, HU_USAGE, "without its only column there is no model: --kind=impurity or perm-oob");
     double base = m->held_out.rmse;
@@ -220,6 +176,10 @@ static hu_status read_table(options *o, const hu_model *m, hu_frame **ret_frame,
     hu_source *source = NULL;
     hu_frame *frame = NULL;
     o->table.target = m->target;
+    if (!o->table.take && !o->table.drop) { /* the columns are those of the model, whatever else there is */
+        o->table.like = m->feature;
+        o->table.likes = m->features;
+    }
     if (hu_source_open(o->input, NULL, &source, err) || table_read(source, &o->table, &frame, err)) goto cleanup;
     if (frame->features != m->features || frame->rows != m->rows || hu_frame_crc(frame) != m->crc) {
         hu_fail(err, (hu_status)PP_MISFIT, "%s: this is not the table that the model was trained on (%lld rows of %d columns), read with the same options", hu_source_name(source), (long long)m->rows, m->features);
@@ -272,7 +232,7 @@ static hu_status judge(options *o, const hu_model *model, hu_output *out, hu_err
     double *worth = NULL;
     if (make_groups(o, model, &g, err) || hu_alloc_zero(g.count, sizeof *worth, "ranks", (void **)&worth, err)) goto cleanup;
     if (o->kind != KIND_IMPURITY && read_table(o, model, &frame, err)) goto cleanup;
-    if (o->kind == KIND_IMPURITY ? by_impurity(model, &g, worth, err) : o->kind == KIND_PERMUTE ? by_permutation(model, frame, &g, o->seed, worth, err) : by_dropping(model, frame, &g, worth, err)) goto cleanup;
+    if (o->kind == KIND_IMPURITY ? by_impurity(model, &g, worth, err) : o->kind == KIND_PERMUTE ? permute_columns(model, frame, g.of, g.count, o->seed, worth, err) : by_dropping(model, frame, &g, worth, err)) goto cleanup;
     write_worth(&g, worth, out, err);
 cleanup:
     hu_frame_free(frame);

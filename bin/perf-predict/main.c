@@ -16,6 +16,10 @@ int main(int argc, char **argv)
         {"tell", "note measured configurations", command_tell},
         {"loop", "choose, have a command measure, learn, and so on", command_loop},
         {"export", "write a model as text, JSON or C source", command_export},
+        {"probe", "count what C programs do: rows to learn from", command_probe},
+        {"transfer", "take a model over to another machine by a few runs there", command_transfer},
+        {"occupancy", "say how full the kernels of a trace can make a GPU", command_occupancy},
+        {"simulate", "simulate a schedule of jobs that share GPUs", command_simulate},
     };
     return hu_option_commands(argc, argv, commands, (int)(sizeof commands / sizeof *commands), "Performance models from tables of runs (CSV).");
 }

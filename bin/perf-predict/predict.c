@@ -58,15 +58,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_RANGE: o->flag_range = true; return 0;
     case KEY_TREES: o->per_tree = true; return 0;
     case KEY_KEEP: o->keep = true; return 0;
-    case ARGP_KEY_ARG:
-        if (!o->model) o->model = arg;
-        else if (!o->input) o->input = arg;
-        else argp_error(state, "a model and a table, no more: %s", arg);
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->model) argp_error(state, "no model");
-        if (strcmp(o->model, "-") == 0 && (!o->input || strcmp(o->input, "-") == 0)) argp_error(state, "the model and the table cannot both be standard input");
-        return 0;
+    case ARGP_KEY_ARG: common_argument(&o->model, &o->input, arg, state); return 0;
+    case ARGP_KEY_END: common_arguments_end(o->model, o->input, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

@@ -112,6 +112,8 @@ static hu_status take_number(rows *r, int32_t f, hu_csv_kind kind, double value,
     const hu_feature *feature = &r->model->feature[f];
     if (kind == HU_CSV_WORD) return misfit(r, r->column[f], field, "is no number; the model learnt numbers here", err);
     if (!isfinite(value)) return hu_csv_fail(r->csv, r->column[f], err, "'%.*s' is not finite", (int)field->size, field->text);
+    if (feature->is_log && !(value > 0)) return hu_csv_fail(r->csv, r->column[f], err, "'%.*s' has no logarithm, which the model takes of this column", (int)field->size, field->text);
+    if (feature->is_log) value = log(value);
     r->x[f] = value;
     if (!(value >= feature->least && value <= feature->most)) r->row.out_of_range = true;
     return HU_OK;

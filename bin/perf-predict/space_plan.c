@@ -197,7 +197,7 @@ static int64_t node_of(builder *b, const int32_t *choice, int64_t layers, int32_
             return *slot - 1;
         }
         if (hu_grow((void **)&b->next_choice, &b->next_capacity, (k->nodes + 1) * (layers + 1), sizeof *b->next_choice, "a space", b->err)) return -1;
-        memcpy(b->next_choice + k->nodes * (layers + 1), choice, (size_t)layers * sizeof *choice);
+        if (layers) memcpy(b->next_choice + k->nodes * (layers + 1), choice, (size_t)layers * sizeof *choice);
         b->next_choice[k->nodes * (layers + 1) + layers] = value;
         k->key[k->size] = (uint64_t)b->key_size;
         if (b->key_size) memcpy(k->key + k->size + 1, b->key, (size_t)b->key_size * sizeof *b->key);
@@ -220,7 +220,7 @@ static hu_status build_layer(builder *b, int64_t l)
     if (part->edge_from[l + 1] > MOST_EDGES) b->too_large = true;
     if (b->too_large || hu_grow((void **)&part->edge, &part->edge_capacity, part->edge_from[l + 1], sizeof *part->edge, "a space", b->err)) return b->err->status;
     for (int64_t n = 0; n < nodes && !b->too_large; n++) {
-        const int32_t *choice = b->choice + n * l;
+        const int32_t *choice = l ? b->choice + n * l : NULL;
         for (int64_t k = 0; k < l; k++) b->name[part->order[k]] = expr_exactly(b->s->parameter[part->order[k]].value[choice[k]].value);
         for (int64_t v = 0; v < p->count; v++) {
             int32_t *edge = &part->edge[part->edge_from[l] + n * p->count + v];

@@ -1,11 +1,12 @@
 /* table.c: a CSV table of runs as a table to learn from.
  *
- * Sections: which line, columns, targets, rows that repeat, reading.
+ * Sections: which line, columns, targets, the frame, rows that repeat, reading.
  */
 #include "config.h"
 #include "table.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "commands.h"
 
 #include <float.h>
 #include <math.h>
@@ -26,6 +27,7 @@ typedef struct {
     int64_t target, fail_col; /* columns; -1: none */
     int32_t *feature_column;  /* [features] */
     bool *as_levels;          /* [features] numbers that -x calls cat */
+    bool *as_log;             /* [features] numbers that -x calls log */
     int32_t features;
     int64_t *row;             /* [rows] rows of the CSV table that are used */
     double *y;                /* [rows] their targets */
@@ -59,16 +61,25 @@ done:
 
 /* ---- columns -------------------------------------------------------------------------------------------------------------- */
 
+static const char *const kinds[] = {"cat", "num", "log"};
+
+/* The size where the text is one of the kinds, else 0. */
+static size_t kind_size(const char *text, size_t size)
+{
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (size == strlen(kinds[k]) && memcmp(text, kinds[k], size) == 0) return size;
+    return 0;
+}
+
 bool table_listed(const char *list, const char *name, const char **opt_kind)
 {
     size_t length = strlen(name);
     for (const char *p = list; p && *p;) {
         const char *end = strchr(p, ',');
         size_t size = end ? (size_t)(end - p) : strlen(p);
-        bool whole = size == length && memcmp(p, name, length) == 0;
-        bool with_kind = size > length && memcmp(p, name, length) == 0 && p[length] == ':';
-        if (whole || with_kind) {
-            if (opt_kind) *opt_kind = with_kind ? p + length + 1 : NULL;
+        size_t kind = size > length && p[length] == ':' ? kind_size(p + length + 1, size - length - 1) : 0; /* a name may have colons itself */
+        if ((size == length || kind) && memcmp(p, name, length) == 0) {
+            if (opt_kind) *opt_kind = kind ? p + length + 1 : NULL;
             return true;
         }
         p = end ? end + 1 : NULL;
@@ -87,8 +98,7 @@ static hu_status check_list(const reading *r, const char *option, const char *li
         bool known = false;
         for (int64_t c = 0; c < r->table->columns && !known; c++) {
             const char *column = r->table->column[c].name;
-            size_t length = strlen(column);
-            known = strncmp(name, column, length) == 0 && (name[length] == '\0' || strcmp(name + length, ":cat") == 0 || strcmp(name + length, ":num") == 0);
+            known = table_listed(name, column, NULL);
         }
         if (!known) hu_fail_line(err, hu_source_name(r->source), 1, "there is no column %s, which %s names", name, option);
         free(name);
@@ -105,24 +115,49 @@ static hu_status find_column(const reading *r, const char *name, int64_t *ret_co
     return HU_OK;
 }
 
+/* The columns of `like`, in its order. */
+static hu_status find_likes(reading *r, hu_error *err)
+{
+    for (int32_t f = 0; f < r->options->likes; f++) {
+        const hu_feature *like = &r->options->like[f];
+        int64_t c = hu_csv_find(r->table, like->name);
+        if (c < 0) return hu_fail(err, (hu_status)PP_MISFIT, "%s: the table has no column %s, which the model needs", hu_source_name(r->source), like->name);
+        const hu_csv_column *column = &r->table->column[c];
+        if (column->is_text && !like->level_count) {
+            fail_cell(r, column->first_word_row, c, "is no number; the model learnt numbers here", err);
+            err->status = (hu_status)PP_MISFIT;
+            return err->status;
+        }
+        r->as_levels[f] = like->level_count && !column->is_text;
+        r->as_log[f] = like->is_log;
+        r->feature_column[f] = (int32_t)c;
+    }
+    r->features = r->options->likes;
+    return HU_OK;
+}
+
 static hu_status choose_columns(reading *r, hu_error *err)
 {
     const table_options *o = r->options;
     int64_t columns = r->table->columns;
     if (find_column(r, o->target, &r->target, err) || find_column(r, o->fail_col, &r->fail_col, err) || check_list(r, "-x", o->take, err) || check_list(r, "--drop", o->drop, err))
         return err->status;
-    if (hu_alloc_zero(columns, sizeof *r->feature_column, "columns", (void **)&r->feature_column, err) || hu_alloc_zero(columns, sizeof *r->as_levels, "columns", (void **)&r->as_levels, err))
+    int64_t most = columns > o->likes ? columns : o->likes;
+    if (hu_alloc_zero(most, sizeof *r->feature_column, "columns", (void **)&r->feature_column, err) || hu_alloc_zero(most, sizeof *r->as_levels, "columns", (void **)&r->as_levels, err) ||
+        hu_alloc_zero(most, sizeof *r->as_log, "columns", (void **)&r->as_log, err))
         return err->status;
+    if (o->like) return find_likes(r, err);
     for (int64_t c = 0; c < columns; c++) {
         const hu_csv_column *column = &r->table->column[c];
         const char *kind = NULL;
         if (c == r->target || c == r->fail_col || table_listed(o->drop, column->name, NULL)) continue;
         if (o->take && !table_listed(o->take, column->name, &kind)) continue;
-        bool number = kind && strncmp(kind, "num", 3) == 0, levels = kind && strncmp(kind, "cat", 3) == 0;
-        if (number && column->is_text) return fail_cell(r, column->first_word_row, c, "is no number", err);
+        bool levels = kind && strncmp(kind, "cat", 3) == 0;
+        if (kind && !levels && column->is_text) return fail_cell(r, column->first_word_row, c, "is no number", err);
         if (column->is_text && column->number_levels > 0) /* numbers and words */
             hu_warn("%s:%lld: column %s mixes numbers and words: all its cells are levels", hu_source_name(r->source), (long long)column->first_word_line, column->name);
         r->as_levels[r->features] = levels && !column->is_text;
+        r->as_log[r->features] = kind && strncmp(kind, "log", 3) == 0;
         r->feature_column[r->features++] = (int32_t)c;
     }
     if (r->features == 0) return hu_fail_line(err, hu_source_name(r->source), 1, "there is no column to learn from beside %s", o->target);
@@ -282,15 +317,56 @@ static hu_status text_levels(const hu_csv_column *c, const int64_t *row, int64_t
     return err->status;
 }
 
-static hu_status fill_feature(const reading *r, int32_t f, hu_frame *frame, hu_error *err)
+/* Adds the levels of `like` to those of the table, each once, in order. */
+static hu_status join_levels(const hu_feature *like, hu_feature *feature, double *column, int64_t rows, hu_error *err)
 {
+    hu_feature own = *feature;
+    int32_t *number = NULL, a = 0, b = 0;
+    feature->levels = NULL;
+    feature->level_count = 0;
+    if (hu_alloc(own.level_count, sizeof *number, own.name, (void **)&number, err) ||
+        hu_alloc_zero((int64_t)own.level_count + like->level_count, sizeof *feature->levels, own.name, (void **)&feature->levels, err))
+        goto cleanup;
+    while ((a < own.level_count || b < like->level_count) && !err->status) {
+        int order = a == own.level_count ? 1 : b == like->level_count ? -1 : strcmp(own.levels[a], like->levels[b]);
+        if (order <= 0) number[a] = feature->level_count;
+        add_level(feature, order <= 0 ? own.levels[a] : like->levels[b], err);
+        a += order <= 0;
+        b += order >= 0;
+    }
+    if (feature->level_count > 65535) hu_fail(err, HU_INPUT, "column %s has, with those of the model, %d levels, more than 65535", own.name, feature->level_count);
+    for (int64_t i = 0; i < rows && !err->status; i++)
+        if (!isnan(column[i])) column[i] = number[(int32_t)column[i]];
+cleanup:
+    for (int32_t l = 0; l < own.level_count; l++) free(own.levels[l]);
+    hu_free(own.levels);
+    hu_free(number);
+    return err->status;
+}
+
+/* The logarithms of a column, in place. */
+static hu_status take_logarithms(reading *r, int32_t f, hu_feature *feature, double *column, hu_error *err)
+{
+    feature->is_log = true;
+    for (int64_t i = 0; i < r->rows; i++) {
+        if (isnan(column[i])) continue;
+        if (!(column[i] > 0) || isinf(column[i])) return fail_cell(r, r->row[i], r->feature_column[f], "has no logarithm (-x NAME:log wants numbers above 0)", err);
+        column[i] = log(column[i]);
+    }
+    return HU_OK;
+}
+
+static hu_status fill_feature(reading *r, int32_t f, hu_frame *frame, hu_error *err)
+{
+    const hu_feature *like = r->options->like ? &r->options->like[f] : NULL;
     const hu_csv_column *c = &r->table->column[r->feature_column[f]];
     hu_feature *feature = &frame->feature[f];
     double *column = frame->column[f];
     if (!(feature->name = strdup(c->name))) return hu_fail(err, HU_SYSTEM, "out of memory");
-    if (c->is_text) return text_levels(c, r->row, r->rows, feature, column, err);
-    for (int64_t i = 0; i < r->rows; i++) column[i] = c->number[r->row[i]];
-    return r->as_levels[f] ? number_levels(column, r->rows, feature, column, err) : HU_OK;
+    for (int64_t i = 0; i < r->rows && !c->is_text; i++) column[i] = c->number[r->row[i]];
+    if (r->as_log[f]) return take_logarithms(r, f, feature, column, err);
+    if (c->is_text ? text_levels(c, r->row, r->rows, feature, column, err) : r->as_levels[f] && number_levels(column, r->rows, feature, column, err)) return err->status;
+    return like && like->level_count ? join_levels(like, feature, column, r->rows, err) : HU_OK;
 }
 
 static void warn_constant(const reading *r, const hu_frame *frame)
@@ -410,6 +486,7 @@ hu_status table_read(hu_source *source, const table_options *options, hu_frame *
     hu_free(r.text);
     hu_free(r.feature_column);
     hu_free(r.as_levels);
+    hu_free(r.as_log);
     hu_free(r.row);
     hu_free(r.y);
     return err->status;

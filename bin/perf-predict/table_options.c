@@ -35,7 +35,7 @@ const struct argp csv_argp = {csv_table, parse_csv, NULL, NULL, NULL, NULL, NULL
 
 static const struct argp_option table[] = {
     {NULL, 'y', "COLUMN", 0, "the column to predict", 0},
-    {NULL, 'x', "COLUMNS", 0, "the columns to predict by: a,b:cat,c:num (default: all others; cat: levels without order, num: numbers)", 0},
+    {NULL, 'x', "COLUMNS", 0, "the columns to predict by: a,b:cat,c:num,d:log (default: all others; cat: levels without order, num: numbers, log: their logarithms)", 0},
     {"drop", KEY_DROP, "COLUMNS", 0, "columns to leave out", 0},
     {"fail-col", KEY_FAIL_COL, "COLUMN", 0, "the column that says whether a run succeeded: empty, ok, success, passed, correct, done, completed, true or 1; others failed", 0},
     {"fails", KEY_FAILS, "HOW", 0, "runs that failed, or whose target is missing, infinite or no number: error (default), drop, or censor (count as the worst target)", 0},

@@ -150,38 +150,65 @@ static hu_status least_eigenvalue(const hu_csr *P, double *ret_least, hu_error *
     return HU_OK;
 }
 
-/* P + shift has an L D L' with positive pivots only where P's eigenvalues are above -shift. */
-hu_status certify_convex(const qp_problem *p, bool *ret_convex, double *ret_least, hu_error *err)
+/* P + shift by its entries in a dense front. */
+static hu_status replaced_dense(const hu_csr *P, double shift, const int8_t *sign, int64_t *ret_replaced, hu_error *err)
+{
+    const int64_t n = P->rows;
+    double *front = NULL, *work = NULL;
+    if (hu_alloc_zero(n * n, sizeof *front, "P", (void **)&front, err) || hu_alloc(2 * n + hu_dense_ldl_work(n), sizeof *work, "P", (void **)&work, err)) goto cleanup;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t p = P->row_ptr[i]; p < P->row_ptr[i + 1] && P->col[p] <= i; p++) front[P->col[p] * n + i] = P->val[p];
+        front[i * n + i] += shift;
+    }
+    hu_dense_ldl(front, n, n, n, sign, (hu_ldl_pivots){0, 1e300}, work, work + n, work + 2 * n, ret_replaced);
+cleanup:
+    hu_free(front);
+    hu_free(work);
+    return err->status;
+}
+
+static hu_status replaced_sparse(const hu_csr *P, double shift, const int8_t *sign, int64_t *ret_replaced, hu_error *err)
 {
     hu_csr *lower = NULL, *whole = NULL;
     hu_ldl *f = NULL;
-    int8_t *sign = NULL;
     hu_coo *e = NULL;
-    int64_t replaced = 0;
-    double size = 0;
-    *ret_convex = true;
-    *ret_least = 0;
-    for (int64_t i = 0; i < p->P->nnz; i++) size = fmax(size, fabs(p->P->val[i]));
-    if (size == 0) return HU_OK;
-    /* the diagonal must be in the pattern: zeros are added where it is not */
-    if (hu_csr_triangle(p->P, HU_LOWER, false, &lower, err) || hu_coo_new(p->n, p->n, lower->nnz + p->n, false, &e, err)) goto cleanup;
+    const int64_t n = P->rows;
     int64_t at = 0;
-    for (int64_t i = 0; i < p->n; i++) {
+    /* the diagonal must be in the pattern: it is added where it is not */
+    if (hu_csr_triangle(P, HU_LOWER, false, &lower, err) || hu_coo_new(n, n, lower->nnz + n, false, &e, err)) goto cleanup;
+    for (int64_t i = 0; i < n; i++) {
         for (int64_t k = lower->row_ptr[i]; k < lower->row_ptr[i + 1]; k++, at++) e->row[at] = (int32_t)i, e->col[at] = lower->col[k], e->val[at] = lower->val[k];
         e->row[at] = e->col[at] = (int32_t)i;
-        e->val[at++] = 1e-10 * size;
+        e->val[at++] = shift;
     }
-    if (hu_csr_from_coo(&e, HU_DUP_SUM, "P", &whole, err) || hu_alloc(p->n, 1, "signs", (void **)&sign, err)) goto cleanup;
-    memset(sign, 1, (size_t)p->n);
-    if (hu_ldl_analyze(whole, NULL, HU_LDL_AUTO, &f, err) || hu_ldl_factor(f, whole->val, sign, (hu_ldl_pivots){0, 1e300}, &replaced, err)) goto cleanup;
-    *ret_convex = replaced == 0;
-    if (!*ret_convex) least_eigenvalue(p->P, ret_least, err);
-    if (!err->status && !*ret_convex && *ret_least > -1e-11 * size) *ret_convex = true; /* a pivot of rounding, not of curvature */
+    if (hu_csr_from_coo(&e, HU_DUP_SUM, "P", &whole, err) == HU_OK && hu_ldl_analyze(whole, NULL, HU_LDL_AUTO, &f, err) == HU_OK)
+        hu_ldl_factor(f, whole->val, sign, (hu_ldl_pivots){0, 1e300}, ret_replaced, err);
 cleanup:
     hu_coo_free(e);
     hu_csr_free(lower);
     hu_csr_free(whole);
     hu_ldl_free(f);
-    hu_free(sign);
     return err->status;
+}
+
+/* P + shift has an L D L' with positive pivots only where P's eigenvalues are above -shift. */
+hu_status certify_convex(const qp_problem *p, bool *ret_convex, double *ret_least, hu_error *err)
+{
+    const hu_csr *P = p->P;
+    int8_t *sign;
+    int64_t replaced = 0;
+    double size = 0;
+    *ret_convex = true;
+    *ret_least = 0;
+    for (int64_t i = 0; i < P->nnz; i++) size = fmax(size, fabs(P->val[i]));
+    if (size == 0) return HU_OK;
+    if (hu_alloc(p->n, 1, "signs", (void **)&sign, err)) return err->status;
+    memset(sign, 1, (size_t)p->n);
+    const bool dense = (double)P->nnz > 0.2 * (double)p->n * (double)p->n;
+    dense ? replaced_dense(P, 1e-10 * size, sign, &replaced, err) : replaced_sparse(P, 1e-10 * size, sign, &replaced, err);
+    hu_free(sign);
+    if (err->status || replaced == 0) return err->status;
+    if (least_eigenvalue(P, ret_least, err)) return err->status;
+    *ret_convex = !(*ret_least <= -1e-11 * size); /* else a pivot of rounding, not of curvature */
+    return HU_OK;
 }

@@ -2,13 +2,13 @@
 #include "config.h"
 #include "commands.h"
 #include "base/memory.h"
-#include "check.h"
 #include "io/csv.h"
 #include "run.h"
+#include "verify.h"
 
 #include <math.h>
 
-static hu_status write_lines(const check_line *line, result *r, int *ret_failed, hu_error *err)
+static hu_status write_lines(const verify_line *line, result *r, int *ret_failed, hu_error *err)
 {
     hu_output *out;
     if (result_add_text(r, "check.csv", &out, err)) return err->status;
@@ -17,7 +17,7 @@ static hu_status write_lines(const check_line *line, result *r, int *ret_failed,
     for (int h = 0; h < 4; h++)
         if (hu_csv_put_text(&w, heads[h], err)) return err->status;
     if (hu_csv_end_row(&w, err)) return err->status;
-    for (int i = 0; i < CHECK_LINES; i++) {
+    for (int i = 0; i < VERIFY_LINES; i++) {
         const bool holds = line[i].value <= line[i].limit;
         *ret_failed += !line[i].skipped && !holds;
         if (line[i].skipped) hu_say(0, "skipped: %s: %s", line[i].name, line[i].why);
@@ -44,10 +44,10 @@ static hu_status work(const run_options *o, const input *in, int64_t item, resul
     solution *s = NULL;
     gradient_point *g = NULL;
     double *gx = NULL;
-    check_line line[CHECK_LINES];
+    verify_line line[VERIFY_LINES];
     int failed = 0;
     if (run_solve(o, in, item, &p, &s, r, err) || hu_alloc(s->n, sizeof *gx, "a seed", (void **)&gx, err) || read_seed(in, item, &p, gx, err)) goto cleanup;
-    if (gradient_point_new(s, o->margin, &g, err) || check_gradients(g, gx, &o->solve, o->seed, line, err) || write_lines(line, r, &failed, err)) goto cleanup;
+    if (gradient_point_new(s, o->margin, &g, err) || verify_gradients(g, gx, &o->solve, o->seed, line, err) || write_lines(line, r, &failed, err)) goto cleanup;
     if (run_add_active(&p, g, r, err) || run_add_status(s, &p, g, NAN, HU_OK, NULL, r, err)) goto cleanup;
     if (failed) hu_fail(err, HU_NO, "%d checks failed", failed);
 cleanup:

@@ -277,7 +277,7 @@ static double dense_residual(kkt *k, const double *b, const double *x, double *r
     const hu_csr *P = k->p->P, *A = k->p->A;
     const int64_t n = k->n;
     double *scale = k->work + 2 * (n + k->m);
-#pragma omp parallel for schedule(static) if (P->nnz > 1 << 15)
+#pragma omp parallel for schedule(static) if (P->nnz > 1 << 20)
     for (int64_t j = 0; j < n; j++) {
         double sum = 0, size = 0;
         if (!isinf(k->dx[j])) {

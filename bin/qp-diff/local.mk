@@ -22,6 +22,6 @@ qp_diff_SOURCES += bin/qp-diff/solve_command.c
 qp_diff_SOURCES += bin/qp-diff/import_command.c
 qp_diff_SOURCES += bin/qp-diff/gradient_command.c
 libqpdiff_la_SOURCES += bin/qp-diff/generate.c bin/qp-diff/generate.h
-libqpdiff_la_SOURCES += bin/qp-diff/check.c bin/qp-diff/check.h
+libqpdiff_la_SOURCES += bin/qp-diff/verify.c bin/qp-diff/verify.h
 qp_diff_SOURCES += bin/qp-diff/gen_command.c
 qp_diff_SOURCES += bin/qp-diff/check_command.c

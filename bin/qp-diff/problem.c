@@ -114,7 +114,7 @@ hu_status qp_check_bounds(qp_problem *p, const char *name, hu_error *err)
 
 /* ---- products ------------------------------------------------------------------------------------------------------ */
 
-enum { SMALL = 1 << 15 };
+enum { SMALL = 1 << 20 }; /* entries that one thread multiplies as fast as many */
 
 void qp_multiply(const hu_csr *a, const double *x, double *ret_y)
 {

@@ -471,8 +471,7 @@ static hu_status make_problem(reader *r, qp_problem **ret_problem, int32_t *plac
     qp_problem *p = *ret_problem;
     for (int64_t k = 0; k < r->a_count; k++)
         if (r->a[k].row == r->objective) p->q[r->a[k].col] += r->a[k].val;
-    memcpy(p->lb, r->lb, (size_t)n * sizeof *p->lb);
-    memcpy(p->ub, r->ub, (size_t)n * sizeof *p->ub);
+    for (int64_t j = 0; j < n; j++) p->lb[j] = r->lb[j], p->ub[j] = r->ub[j];
     for (int64_t i = 0; i < r->rows.count; i++)
         if (place[i] >= 0) set_row(r, i, &p->l[place[i]], &p->u[place[i]]);
     p->c0 = r->rhs[r->objective] == 0 ? 0 : -r->rhs[r->objective];

@@ -234,9 +234,8 @@ int run_command(const run_options *o, const hu_common *common, run_item work)
     hu_output *out = NULL;
     input *in = NULL;
     result *all = NULL;
-    hu_device device;
     const double start = hu_clock_wall();
-    if (hu_device_pick(common->device, false, &device, &err) || input_open(&o->in, &in, &err) || hu_output_open(common->output, &out, &err) ||
+    if (hu_device_cpu_only(common->device, &err) || input_open(&o->in, &in, &err) || hu_output_open(common->output, &out, &err) ||
         result_new("qp-result", o->format, &all, &err))
         goto done;
     run_items(o, in, work, all, &err);

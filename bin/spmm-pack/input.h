@@ -3,22 +3,37 @@
 #define SPMM_INPUT_H
 
 #include "base/option.h"
-#include "plan.h"
+#include "graph.h"
+#include "packed.h"
+#include "read.h"
 
 typedef struct {
+    spmm_read_options read;
+    bool is_packed;        /* --format=spk: also where neither name nor first bytes tell */
+    bool transpose;
+    spmm_loops loops;
+    spmm_norm norm;
+    spmm_order order;
+    int dtype;             /* of hu_scalar, or -1: as it comes */
     spmm_options packing;
-    const char *strategy; /* NULL: auto */
+    const char *strategy;  /* NULL: auto */
 } spmm_input;
 
-#define SPMM_INPUT {SPMM_OPTIONS, NULL}
+extern const spmm_input spmm_input_defaults;
 
-/* The options of reading and packing, for a command's children; its input is a spmm_input. */
-extern const struct argp spmm_input_argp;
+/* The options of reading and of packing, for a command's children; the input of both is a spmm_input. */
+extern const struct argp spmm_read_argp, spmm_pack_argp;
 
-/* Reads a matrix with values of its own scalar. Free with spmm_matrix_free(). */
-hu_status spmm_input_read(const char *path, const spmm_input *options, spmm_matrix **ret_matrix, hu_error *err);
+/* Values of --dtype and the like; "auto" is -1. */
+int spmm_option_scalar(const struct argp_state *state, const char *option, const char *text);
 
-/* The strategy that was asked for, or NULL. */
-const spmm_strategy *spmm_input_strategy(const spmm_input *options);
+/* Reads a matrix, packed or not, and does to it what was asked for. opt_info: what the file said (of a packed one: its entries). Free with spmm_packed_free(). */
+hu_status spmm_input_read(const char *path, const spmm_input *options, spmm_packed **ret_packed, spmm_read_info *opt_info, hu_error *err);
+
+/* A plan by --strategy, or the file's packing, or the rule; k: columns of B, 0 where not known. */
+hu_status spmm_input_plan(spmm_packed *packed, const spmm_input *options, int64_t k, hu_scalar sums, spmm_plan **ret_plan, hu_error *err);
+
+/* Rows of a dense matrix by the order of a reordered one, in place: to it (row i becomes row perm[i] of what was), or back. */
+hu_status spmm_input_permute(const spmm_packed *packed, hu_dense **dense, bool back, hu_error *err);
 
 #endif

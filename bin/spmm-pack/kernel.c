@@ -6,11 +6,6 @@
 #include "kernel.h"
 #include "simd.h"
 
-static bool spmm_is_plain(const spmm_finish *f)
-{
-    return f->alpha == 1 && f->beta == 0 && !f->mean_ptr && f->bias == 0 && !f->bias_of_row && !f->bias_of_col && !f->relu && f->cap == __builtin_inf();
-}
-
 /* ---- the types: B's elements and the sums ------------------------------------------------------------------------ */
 
 #define S double
@@ -31,6 +26,7 @@ static bool spmm_is_plain(const spmm_finish *f)
 #define LOAD_PART load_part_d
 #define NAME(x) x##_f64
 #include "kernel_body.h"
+#include "sddmm_body.h"
 #undef T
 #undef LOAD
 #undef LOAD_PART
@@ -66,6 +62,7 @@ static bool spmm_is_plain(const spmm_finish *f)
 #define LOAD_PART load_part_f
 #define NAME(x) x##_f32
 #include "kernel_body.h"
+#include "sddmm_body.h"
 #undef T
 #undef LOAD
 #undef LOAD_PART
@@ -76,6 +73,7 @@ static bool spmm_is_plain(const spmm_finish *f)
 #define LOAD_PART load_part_h
 #define NAME(x) x##_f16
 #include "kernel_body.h"
+#include "sddmm_body.h"
 #undef LOAD
 #undef LOAD_PART
 #undef NAME
@@ -84,6 +82,7 @@ static bool spmm_is_plain(const spmm_finish *f)
 #define LOAD_PART load_part_b
 #define NAME(x) x##_bf16
 #include "kernel_body.h"
+#include "sddmm_body.h"
 
 /* ---- choosing --------------------------------------------------------------------------------------------------- */
 
@@ -104,5 +103,15 @@ void HU_NAME(spmm_extremes)(const spmm_tile *t, bool least, int32_t *arg, int64_
     case HU_F16: extremes_f16(t, least, arg, ld_arg, ptr, first, n); break;
     case HU_BF16: extremes_bf16(t, least, arg, ld_arg, ptr, first, n); break;
     default: extremes_f32(t, least, arg, ld_arg, ptr, first, n);
+    }
+}
+
+void HU_NAME(spmm_dots_of)(const spmm_dots *d, int64_t row, int64_t from, int64_t to)
+{
+    switch (d->scalar) {
+    case HU_F64: dots_f64(d, row, from, to); break;
+    case HU_F16: dots_f16(d, row, from, to); break;
+    case HU_BF16: dots_bf16(d, row, from, to); break;
+    default: dots_f32(d, row, from, to);
     }
 }

@@ -29,6 +29,11 @@ typedef struct {
 
 #define SPMM_PLAIN {1, 0, NULL, 0, NULL, NULL, false, __builtin_inf()}
 
+static inline bool spmm_finish_is_plain(const spmm_finish *f)
+{
+    return f->alpha == 1 && f->beta == 0 && !f->mean_ptr && f->bias == 0 && !f->bias_of_row && !f->bias_of_col && !f->relu && f->cap == __builtin_inf();
+}
+
 /* One tile: `width` columns from column `from` on. Scalars: B is f64, f32, f16 or bf16; sums and values are double where B is f64, else float.
  * C is of the sums' scalar or any of 16 bits (of float sums). finish NULL: sums are stored as they are, in the sums' scalar. */
 typedef struct {
@@ -52,6 +57,20 @@ HU_LEVELS(void, spmm_rows, (const spmm_tile *t, const int64_t *ptr, const int32_
 /* The greatest or least of value times B over a row's entries, for all columns of the tile; NaN wins; of equals the first entry. arg (may be NULL):
  * column + 1 of the entry, [row ld_arg + column]; a row without entries gives 0 and -1. finish as above, without a mean. */
 HU_LEVELS(void, spmm_extremes, (const spmm_tile *t, bool least, int32_t *arg, int64_t ld_arg, const int64_t *ptr, int64_t first, int64_t n));
+
+/* Dots of rows of X and Y at the places of a pattern; e: [nnz x heads] of the sums' scalar. */
+typedef struct {
+    const int64_t *row_ptr;
+    const int32_t *col;
+    int64_t nnz, k, heads; /* heads divides k */
+    hu_scalar scalar;
+    const void *x, *y;
+    int64_t ldx, ldy;
+    void *e;
+} spmm_dots;
+
+/* Entries from..to-1, of which the first is in row `row`. An entry's bits do not depend on where it stands. */
+HU_LEVELS(void, spmm_dots_of, (const spmm_dots *d, int64_t row, int64_t from, int64_t to));
 
 /* The sum type of a type of B. */
 static inline hu_scalar spmm_sum_scalar(hu_scalar b)

@@ -60,7 +60,7 @@ INLINE void NAME(sum_rows)(const spmm_tile *t, const int64_t *ptr, const int32_t
     const T *const b = (const T *)t->b + t->from;
     const S *const val = t->val;
     const int32_t *const col = t->col;
-    const bool plain = !t->finish || spmm_is_plain(t->finish);
+    const bool plain = !t->finish || spmm_finish_is_plain(t->finish);
     for (int64_t i = 0; i < n; i++) {
         const int64_t row = rows ? rows[i] : first + i, end = ptr[i + 1];
         V sum[16];
@@ -153,7 +153,7 @@ INLINE V NAME(extreme)(const spmm_tile *t, bool least, int32_t *arg, int64_t fro
 
 static void NAME(extremes)(const spmm_tile *t, bool least, int32_t *arg, int64_t ld_arg, const int64_t *ptr, int64_t first, int64_t n)
 {
-    const bool plain = !t->finish || spmm_is_plain(t->finish);
+    const bool plain = !t->finish || spmm_finish_is_plain(t->finish);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = t->from; j < t->from + t->width; j += W) {
             const int lanes = t->from + t->width - j < W ? (int)(t->from + t->width - j) : W;

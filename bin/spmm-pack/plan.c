@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-const spmm_strategy *const spmm_strategies[] = {&spmm_csr, &spmm_neighbor, NULL};
+const spmm_strategy *const spmm_strategies[] = {&spmm_csr, &spmm_neighbor, &spmm_bin, &spmm_panel, NULL};
 
 const spmm_strategy *spmm_strategy_find(const char *name)
 {
@@ -18,11 +18,21 @@ const spmm_strategy *spmm_strategy_find(const char *name)
 
 const spmm_strategy *spmm_strategy_advise(const spmm_matrix *a, int64_t k, hu_scalar b, const char **opt_why)
 {
-    (void)a;
-    (void)k;
-    (void)b;
-    if (opt_why) *opt_why = "packs of equal cost suit any distribution of row lengths";
-    return &spmm_neighbor;
+    enum { WEIGHT_DEGREE = 4, WEIGHT_DENSITY = 100, WEIGHT_PLACES = 1 << 26 };
+    const double mean = a->rows ? (double)a->nnz / (double)a->rows : 0;
+    const int64_t l2 = hu_cpu_cache_bytes(2) ? hu_cpu_cache_bytes(2) : 1 << 20;
+    const char *why = "packs of equal cost suit any distribution of row lengths";
+    const spmm_strategy *strategy = &spmm_neighbor;
+    if (mean >= 100 && k > 0 && a->cols * k * (int64_t)hu_scalar_size(b) > l2) {
+        why = "rows are long and B is larger than the second cache: bins keep its rows near";
+        strategy = &spmm_bin;
+    }
+    if (a->rows && a->cols && a->nnz / a->rows >= WEIGHT_DEGREE && a->nnz * WEIGHT_DENSITY >= a->rows * a->cols && a->rows * a->cols <= WEIGHT_PLACES) {
+        why = "rows of a small matrix share the rows of B, as in pruned weights: panels of rows use each while it is near";
+        strategy = &spmm_panel;
+    }
+    if (opt_why) *opt_why = why;
+    return strategy;
 }
 
 hu_status spmm_plan_new(spmm_matrix *a, const spmm_strategy *strategy, const spmm_options *options, hu_scalar sums, spmm_plan **ret_plan, hu_error *err)

@@ -26,9 +26,10 @@ typedef struct {
     int64_t np, alpha;                        /* neighbor: cost of a pack; cost of a row's write-back */
     int64_t bin_columns, bin_threshold, bin_block, row_panel; /* bin: see bin.h */
     int64_t k;                                /* columns of B that are expected; 0: not known */
+    int64_t panel_rows, k_block, masks, panel_order; /* panel: the members of spmm_panel_shape; masks and order count from 1 (panel.h) */
 } spmm_options;
 
-#define SPMM_OPTIONS {0, -1, 0, 0, 0, 0, 0}
+#define SPMM_OPTIONS {0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 typedef struct {
     int64_t packs, split_rows, pieces;  /* units of work, rows that are cut, parts of those */
@@ -60,7 +61,7 @@ typedef struct {
     void (*free)(void *pack);
 } spmm_strategy;
 
-extern const spmm_strategy spmm_csr, spmm_neighbor, spmm_bin;
+extern const spmm_strategy spmm_csr, spmm_neighbor, spmm_bin, spmm_panel;
 
 /* All strategies, in the order above; NULL ends the list. */
 extern const spmm_strategy *const spmm_strategies[];

@@ -49,10 +49,8 @@ hu_status spmm_matrix_new(int64_t rows, int64_t cols, int64_t nnz, hu_scalar sca
 void spmm_matrix_free(spmm_matrix *a)
 {
     if (!a) return;
-    if (!a->borrowed) {
-        hu_free(a->row_ptr);
-        hu_free(a->col);
-    }
+    if (!a->borrowed) hu_free(a->row_ptr);
+    if (!a->borrowed_col) hu_free(a->col);
     if (!a->borrowed_val) hu_free(a->val);
     hu_free(a);
 }
@@ -116,9 +114,11 @@ hu_status spmm_matrix_check(const spmm_matrix *a, const char *name, hu_error *er
     if (a->row_ptr[0] != 0 || a->row_ptr[a->rows] != a->nnz) return hu_fail(err, HU_INPUT, "%s: the row pointers do not run from 0 to the %lld entries", name, (long long)a->nnz);
     for (int64_t i = 0; i < a->rows; i++)
         if (a->row_ptr[i + 1] < a->row_ptr[i]) return hu_fail(err, HU_INPUT, "%s: the row pointers fall at row %lld", name, (long long)i + 1);
+    int64_t bad = a->rows; /* the first row whose columns are not right */
+#pragma omp parallel for schedule(static) reduction(min : bad) if (a->nnz > 1 << 16)
     for (int64_t i = 0; i < a->rows; i++)
-        for (int64_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++)
-            if (a->col[p] < 0 || a->col[p] >= a->cols)
-                return hu_fail(err, HU_INPUT, "%s: row %lld: column %lld is outside 1..%lld", name, (long long)i + 1, (long long)a->col[p] + 1, (long long)a->cols);
+        for (int64_t p = a->row_ptr[i], before = -1; p < a->row_ptr[i + 1]; before = a->col[p++])
+            if (a->col[p] <= before || a->col[p] >= a->cols) bad = i < bad ? i : bad;
+    if (bad < a->rows) return hu_fail(err, HU_INPUT, "%s: the columns of row %lld do not ascend within 1..%lld", name, (long long)bad + 1, (long long)a->cols);
     return HU_OK;
 }

@@ -1,7 +1,6 @@
 /* sparse.h: the sparse operand: compressed rows whose values may be absent (a pattern: all ones) or of any real scalar.
  *
- * Columns need not be ascending (a reordered row keeps its order of summation), but are checked to be in range. The arrays may belong to something
- * else, a mapped file for instance, which then lives as long.
+ * Columns ascend in each row. The arrays may belong to something else, a mapped file for instance, which then must live as long.
  */
 #ifndef SPMM_SPARSE_H
 #define SPMM_SPARSE_H
@@ -15,8 +14,7 @@ typedef struct {
     int32_t *col;     /* [nnz] */
     hu_scalar scalar; /* of val; real */
     void *val;        /* [nnz], or NULL: all ones */
-    bool borrowed;    /* row_ptr, col and val belong to something else */
-    bool borrowed_val;
+    bool borrowed, borrowed_col, borrowed_val; /* row_ptr, col, val belong to something else */
 } spmm_matrix;
 
 /* Takes the arrays of *csr over (which becomes NULL, also on failure); without its values where is_pattern. Complex values are HU_INPUT. Values stay double

@@ -5,6 +5,7 @@
 #include "device/cpu.h"
 #include "grid.h"
 #include "measure.h"
+#include "survey.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -57,19 +58,54 @@ static const char *reason_for(sptrsv_kind kind)
     return "too little work, or level sets too narrow, for threads to gain";
 }
 
-static hu_status put_scheme(const sptrsv_plan_facts *facts, const char *chosen_by, double analysis_seconds, hu_output *out, hu_error *err)
+static const char *const choosers[SPTRSV_CHOOSERS] = {"the options", "the model", "the rule", "measuring (--tune=search)"};
+
+static hu_status put_scheme(const sptrsv_plan_facts *facts, const sptrsv_info_options *o, hu_output *out, hu_error *err)
 {
     char scheme[256];
     sptrsv_scheme_print(&facts->scheme, scheme, sizeof scheme);
     if (hu_output_printf(out, err, "scheme      %s\n", scheme)) return err->status;
-    if (hu_output_printf(out, err, "why         by %s: %s\n", chosen_by, reason_for(facts->scheme.kind))) return err->status;
+    if (hu_output_printf(out, err, "why         by %s%s: %s\n", o->from_file ? "the plan file, chosen by " : "", choosers[facts->chooser],
+                         reason_for(facts->scheme.kind)))
+        return err->status;
+    if (o->choice->why_not[0] && hu_output_printf(out, err, "model       not asked: %s\n", o->choice->why_not)) return err->status;
     if (facts->remark[0] && hu_output_printf(out, err, "remark      %s\n", facts->remark)) return err->status;
     if (hu_output_printf(out, err, "plan        %d thread%s, %s; %lld node%s in %lld task%s, %lld wait%s, longest path %lld\n",
                          facts->threads, facts->threads == 1 ? "" : "s", precision_names[facts->precision],
                          (long long)facts->nodes, plural(facts->nodes), (long long)facts->tasks, plural(facts->tasks),
                          (long long)facts->waits, plural(facts->waits), (long long)facts->longest_path))
         return err->status;
-    return hu_output_printf(out, err, "analysis    %.3g ms, %.1f MB held\n", 1e3 * analysis_seconds, 1e-6 * (double)facts->bytes_held);
+    return hu_output_printf(out, err, "analysis    %.3g ms, %.1f MB held\n", 1e3 * o->analysis_s, 1e-6 * (double)facts->bytes_held);
+}
+
+/* Candidates before i in the ranking: those of less predicted time, and of equal ones the earlier. */
+static int place_of(const sptrsv_choice *c, int i)
+{
+    int place = 0;
+    for (int k = 0; k < c->n; k++) place += c->predictions[k].value < c->predictions[i].value || (c->predictions[k].value == c->predictions[i].value && k < i);
+    return place;
+}
+
+/* The five best, the one taken and the rule's, with their times by the model from the naive loop's, which is measured. */
+static hu_status put_ranking(const sptrsv_system *system, const sptrsv_info_options *o, hu_output *out, hu_error *err)
+{
+    enum { SHOWN = 5 };
+    const sptrsv_choice *c = o->choice;
+    sptrsv_time naive;
+    char scheme[256];
+    if (c->n == 0) return HU_OK;
+    if (sptrsv_measure_naive(system, 5, 0.01, &naive, err)) return err->status;
+    double unit = 1e3 * naive.median * o->columns;
+    if (hu_output_printf(out, err, "ranking     of %d schemes by %s; the naive loop takes %.4g ms\n", c->n, c->model, unit)) return err->status;
+    for (int place = 0; place < c->n; place++)
+        for (int i = 0; i < c->n; i++) {
+            if (place_of(c, i) != place || (place >= SHOWN && i != c->chosen && i != 0)) continue;
+            sptrsv_scheme_print(&c->schemes[i], scheme, sizeof scheme);
+            if (hu_output_printf(out, err, "%8d    %.4g ms predicted: %s%s%s\n", place + 1, unit * c->predictions[i].value, scheme, i == 0 ? " (the rule's)" : "",
+                                 i == c->chosen ? " (taken)" : ""))
+                return err->status;
+        }
+    return HU_OK;
 }
 
 /* T >= max(bytes / bandwidth, operations / FMA peak, longest path x hop). */
@@ -92,23 +128,25 @@ static hu_status put_limits(const sptrsv_system *s, const sptrsv_plan_facts *fac
     return HU_OK;
 }
 
-hu_status sptrsv_info(const sptrsv_system *system, const sptrsv_plan *plan, const char *name, const char *chosen_by, double analysis_seconds,
-                      hu_output *out, hu_error *err)
+hu_status sptrsv_info(const sptrsv_system *system, const sptrsv_plan *plan, const char *name, const sptrsv_info_options *o, hu_output *out, hu_error *err)
 {
-    sptrsv_features features;
+    sptrsv_survey survey;
     sptrsv_plan_facts facts;
     sptrsv_time time;
     double limit = 0;
     sptrsv_plan_describe(plan, &facts);
-    if (sptrsv_features_of(system, &features, err) || put_structure(system, name, &features, out, err) ||
-        put_grid(system, out, err) || put_scheme(&facts, chosen_by, analysis_seconds, out, err) ||
-        put_limits(system, &facts, &limit, out, err) || sptrsv_measure(plan, system, 20, 0.5, &time, err))
+    if (sptrsv_survey_of(system, hu_threads(), o->allow_grid, SPTRSV_LOOK_ALL, &survey, err) || put_structure(system, name, &survey.f, out, err) ||
+        put_grid(system, out, err) || put_scheme(&facts, o, out, err) || put_ranking(system, o, out, err) ||
+        put_limits(system, &facts, &limit, out, err) || sptrsv_measure(plan, system, 1, 20, 0.5, &time, err))
         return err->status;
     if (hu_output_printf(out, err, "measured    %.4g ms a solve (least %.4g): %.1f GB/s, %.2f Gflop/s", 1e3 * time.median,
                          1e3 * time.least, 1e-9 * (double)facts.bytes_per_solve / time.median,
                          1e-9 * (2.0 * (double)system->nnz + (double)system->n) / time.median))
         return err->status;
-    if (features.bytes_l3 < 1)
-        return hu_output_printf(out, err, "; it fits the caches, so the memory limit does not bind\n");
-    return hu_output_printf(out, err, ", %.0f %% of the limit\n", 100 * limit / time.median);
+    if (survey.f.bytes_l3 < 1 ? hu_output_printf(out, err, "; it fits the caches, so the memory limit does not bind\n")
+                              : hu_output_printf(out, err, ", %.0f %% of the limit\n", 100 * limit / time.median))
+        return err->status;
+    if (o->columns == 1 || sptrsv_measure(plan, system, o->columns, 10, 0.5, &time, err)) return err->status;
+    return hu_output_printf(out, err, "columns     %d right-hand sides at once: %.4g ms, %.4g ms each\n", o->columns, 1e3 * time.median,
+                            1e3 * time.median / o->columns);
 }

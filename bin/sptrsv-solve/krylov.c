@@ -7,6 +7,7 @@
 #include "factor.h"
 #include "krylov_kernel.h"
 #include "sweep.h"
+#include "survey.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "dense/dense.h"
@@ -63,7 +64,7 @@ static hu_status plan_triangle(const sptrsv_pcg *g, const hu_csr *t, const sptrs
     sptrsv_scheme scheme;
     if (sptrsv_system_new(t, problem, name, ret_system, err)) return err->status;
     if (opt_scheme) scheme = *opt_scheme;
-    else if (sptrsv_scheme_by_rule(*ret_system, SPTRSV_F64, g->threads, true, &scheme, err)) return err->status;
+    else if (sptrsv_scheme_by_rule(*ret_system, g->threads, true, &scheme, err)) return err->status;
     return sptrsv_plan_new(*ret_system, &scheme, SPTRSV_F64, g->threads, ret_plan, err);
 }
 

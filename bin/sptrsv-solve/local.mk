@@ -32,6 +32,10 @@ libsptrsv_la_SOURCES += bin/sptrsv-solve/plan.c bin/sptrsv-solve/plan_private.h
 libsptrsv_la_SOURCES += bin/sptrsv-solve/complex_pair.h
 SPTRSV_KERNELS += bin/sptrsv-solve/kernel.c bin/sptrsv-solve/kernel_body.h bin/sptrsv-solve/kernel_panel.h
 libsptrsv_la_SOURCES += bin/sptrsv-solve/rule.c
+libsptrsv_la_SOURCES += bin/sptrsv-solve/survey.c bin/sptrsv-solve/survey.h
+libsptrsv_la_SOURCES += bin/sptrsv-solve/candidates.c bin/sptrsv-solve/candidates.h
+libsptrsv_la_SOURCES += bin/sptrsv-solve/choice.c bin/sptrsv-solve/choice.h
+libsptrsv_la_SOURCES += bin/sptrsv-solve/scheme_table.c bin/sptrsv-solve/scheme_table.h
 
 libsptrsv_la_SOURCES += bin/sptrsv-solve/product.c bin/sptrsv-solve/product.h bin/sptrsv-solve/krylov_kernel.h
 SPTRSV_KERNELS += bin/sptrsv-solve/krylov_kernel.c
@@ -47,3 +51,12 @@ sptrsv_solve_SOURCES = bin/sptrsv-solve/main.c
 sptrsv_solve_SOURCES += bin/sptrsv-solve/options.c bin/sptrsv-solve/options.h
 sptrsv_solve_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/sptrsv-solve
 sptrsv_solve_LDADD = libsptrsv.la $(HU_LIBS)
+
+# The GPU back end
+libsptrsv_la_SOURCES += bin/sptrsv-solve/gpu_scheme.c bin/sptrsv-solve/gpu_scheme.h
+libsptrsv_la_SOURCES += bin/sptrsv-solve/gpu_solve.h
+CUDA_SOURCES += bin/sptrsv-solve/gpu_solve.cu
+EXTRA_DIST += bin/sptrsv-solve/gpu_solve.cu bin/sptrsv-solve/gpu_none.c
+if !HU_CUDA
+libsptrsv_la_SOURCES += bin/sptrsv-solve/gpu_none.c
+endif

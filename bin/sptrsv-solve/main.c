@@ -6,10 +6,13 @@
 #include "options.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/share.h"
 #include "certify.h"
+#include "choice.h"
 #include "device/cpu.h"
 #include "device/device.h"
 #include "factor.h"
+#include "gpu_solve.h"
 #include "grid.h"
 #include "info.h"
 #include "io/matrix.h"
@@ -18,7 +21,9 @@
 #include "measure.h"
 #include "plan.h"
 #include "stencil.h"
+#include "survey.h"
 #include "sweep.h"
+#include "scheme_table.h"
 #include "base/parallel.h"
 
 #include <stdio.h>
@@ -111,11 +116,16 @@ typedef struct {
     int32_t *perm;
     sptrsv_system *system;
     sptrsv_plan *plan;
+    hu_gpu *gpu; /* NULL: the CPU, and then there is a plan; otherwise the next */
+    sptrsv_gpu_plan *gpu_plan;
+    sptrsv_choice choice; /* n is 0 where no model was asked for */
 } work;
 
 static void free_work(work *w)
 {
     sptrsv_plan_free(w->plan);
+    sptrsv_gpu_plan_free(w->gpu_plan);
+    sptrsv_choice_clear(&w->choice);
     sptrsv_system_free(w->system);
     hu_csr_free(w->a);
     hu_free(w->perm);
@@ -153,12 +163,66 @@ static hu_status insist_on_grid(const options *o, const sptrsv_system *system, h
                    o->sizes[0], o->sizes[1], o->sizes[2], why);
 }
 
-static hu_status choose_scheme(const options *o, const sptrsv_system *system, sptrsv_scheme *ret_scheme, hu_error *err)
+/* The model that was asked for, or the one that comes with the program; without that one the rule goes on alone, and says so. */
+static hu_status open_model(const options *o, hu_model **ret_model, char *ret_path, size_t size, hu_error *err)
 {
+    hu_error why = HU_ERROR_NONE;
+    *ret_model = NULL;
+    if (o->model) {
+        snprintf(ret_path, size, "%s", o->model);
+        return sptrsv_model_read(o->model, ret_model, err);
+    }
+    if (hu_share_find(sptrsv_model_file, ret_path, size, &why) || sptrsv_model_read(ret_path, ret_model, &why))
+        hu_warn("%s: the schemes' model cannot be used, so the rule chooses (--tune=rule does so from the start)", why.message);
+    return HU_OK;
+}
+
+/* The scheme by the model; the rule's where it is not asked. */
+static hu_status ask_model(const options *o, const sptrsv_system *system, const sptrsv_survey *survey, sptrsv_choice *ret_choice, hu_error *err)
+{
+    hu_model *model = NULL;
+    char path[sizeof ret_choice->model] = "";
+    bool is_needless = !o->model && (survey->is_short || system->is_complex);
+    if (!is_needless && open_model(o, &model, path, sizeof path, err)) return err->status;
+    if (model || is_needless) sptrsv_choose(model, survey, system->is_complex, o->precision, o->columns, ret_choice, err);
+    if (model) memcpy(ret_choice->model, path, sizeof path);
+    hu_model_free(model);
+    if (ret_choice->why_not[0]) {
+        bool is_wanted = o->tune == TUNE_MODEL || o->model;
+        if (is_wanted) hu_warn("the rule chooses, not the model: %s", ret_choice->why_not);
+        else hu_say(1, "the rule chooses, not the model: %s", ret_choice->why_not);
+    }
+    return err->status;
+}
+
+/* The scheme, and who chose it. */
+static hu_status choose_scheme(const options *o, const sptrsv_system *system, sptrsv_choice *choice, sptrsv_scheme *ret_scheme, sptrsv_chooser *ret_by,
+                               hu_error *err)
+{
+    sptrsv_survey survey;
+    bool by_model = o->tune == TUNE_MODEL || (o->tune == TUNE_DEFAULT && !o->has_scheme);
     if (o->grid == GRID_SIZES && insist_on_grid(o, system, err)) return err->status;
-    if (sptrsv_scheme_by_rule(system, o->precision, hu_threads(), o->grid != GRID_OFF, ret_scheme, err)) return err->status;
+    if (sptrsv_survey_of(system, hu_threads(), o->grid != GRID_OFF, by_model ? SPTRSV_LOOK_MODEL : SPTRSV_LOOK_RULE, &survey, err)) return err->status;
+    sptrsv_rule_of(&survey, ret_scheme);
+    if (by_model && ask_model(o, system, &survey, choice, err)) return err->status;
+    if (choice->n > 0) *ret_scheme = choice->schemes[choice->chosen];
+    *ret_by = o->has_scheme || o->tune == TUNE_OFF ? SPTRSV_BY_USER : choice->n > 0 ? SPTRSV_BY_MODEL : SPTRSV_BY_RULE;
     if (o->tune == TUNE_OFF) ret_scheme->kind = SPTRSV_SERIAL;
     return o->scheme[0] ? sptrsv_scheme_parse(o->scheme, ret_scheme, err) : HU_OK;
+}
+
+static hu_status new_plan(const options *o, work *w, hu_error *err)
+{
+    sptrsv_scheme scheme;
+    sptrsv_chooser by = SPTRSV_BY_SEARCH;
+    if (o->tune == TUNE_SEARCH) {
+        if (sptrsv_search(w->system, o->precision, hu_threads(), o->grid != GRID_OFF, o->columns, o->tune_seconds, &w->plan, err)) return err->status;
+    } else if (choose_scheme(o, w->system, &w->choice, &scheme, &by, err) ||
+               sptrsv_plan_new(w->system, &scheme, o->precision, hu_threads(), &w->plan, err)) {
+        return err->status;
+    }
+    sptrsv_plan_set_chooser(w->plan, by);
+    return HU_OK;
 }
 
 static hu_status load_plan(const options *o, const sptrsv_system *system, sptrsv_plan **ret_plan, hu_error *err)
@@ -175,26 +239,37 @@ static hu_status load_plan(const options *o, const sptrsv_system *system, sptrsv
                    sptrsv_precision_name(facts.precision), sptrsv_precision_name(o->precision));
 }
 
+/* The same on the GPU, by the rule and --gpu-scheme. */
+static hu_status make_gpu_plan(const options *o, tally *t, work *w, hu_error *err)
+{
+    sptrsv_gpu_scheme scheme;
+    sptrsv_gpu_facts facts;
+    double begin = hu_clock_wall();
+    sptrsv_gpu_scheme_by_rule(w->system, &scheme);
+    if (o->gpu_scheme && sptrsv_gpu_scheme_parse(o->gpu_scheme, &scheme, err)) return err->status;
+    if (sptrsv_gpu_plan_new(w->gpu, w->system, &scheme, o->precision, &w->gpu_plan, err)) return err->status;
+    t->analysis_s = hu_clock_wall() - begin;
+    sptrsv_gpu_describe(w->gpu_plan, &facts);
+    sptrsv_gpu_scheme_print(&facts.scheme, t->scheme, sizeof t->scheme);
+    t->threads = facts.blocks * facts.scheme.threads;
+    t->bytes = facts.bytes_per_solve;
+    hu_say(1, "GPU %s: scheme %s, %d blocks, %lld nodes, analysis and upload %.3g ms", hu_gpu_describe(w->gpu)->name, t->scheme, facts.blocks,
+           (long long)facts.nodes, 1e3 * t->analysis_s);
+    return HU_OK;
+}
+
 static hu_status make_plan(const options *o, tally *t, work *w, hu_error *err)
 {
-    sptrsv_scheme scheme;
     sptrsv_plan_facts facts;
     double begin = hu_clock_wall();
-    if (o->plan) {
-        if (load_plan(o, w->system, &w->plan, err)) return err->status;
-    } else if (o->tune == TUNE_SEARCH) {
-        if (sptrsv_search(w->system, o->precision, hu_threads(), o->tune_seconds, &w->plan, err)) return err->status;
-    } else if (choose_scheme(o, w->system, &scheme, err) ||
-               sptrsv_plan_new(w->system, &scheme, o->precision, hu_threads(), &w->plan, err)) {
-        return err->status;
-    }
+    if (o->plan ? load_plan(o, w->system, &w->plan, err) : new_plan(o, w, err)) return err->status;
     t->analysis_s = hu_clock_wall() - begin;
     sptrsv_plan_describe(w->plan, &facts);
     sptrsv_scheme_print(&facts.scheme, t->scheme, sizeof t->scheme);
     t->threads = facts.threads;
     t->bytes = facts.bytes_per_solve;
-    hu_say(1, "scheme %s, %d thread%s, analysis %.3g ms", t->scheme, facts.threads, facts.threads == 1 ? "" : "s",
-           1e3 * t->analysis_s);
+    hu_say(1, "scheme %s, chosen by the %s, %d thread%s, analysis %.3g ms", t->scheme, sptrsv_chooser_words[facts.chooser], facts.threads,
+           facts.threads == 1 ? "" : "s", 1e3 * t->analysis_s);
     if (facts.remark[0]) hu_say(1, "%s", facts.remark);
     return HU_OK;
 }
@@ -285,6 +360,17 @@ static hu_status refine_from_zero(const options *o, const work *w, const hu_dens
     return sptrsv_refine(w->plan, w->system, o->refine + 1, b, x, err);
 }
 
+/* One solve, wherever the plan is. */
+static hu_status solve_by_plan(const work *w, const hu_dense *b, hu_dense *x, hu_error *err)
+{
+    sptrsv_gpu_facts facts;
+    if (!w->gpu_plan) return w->a ? sptrsv_solve_checked(w->plan, w->system, b, x, err) : sptrsv_solve_many(w->plan, b, x, err);
+    if (sptrsv_gpu_solve(w->gpu_plan, b, x, err) || hu_dense_check_finite(x, "the solution", err)) return err->status;
+    sptrsv_gpu_describe(w->gpu_plan, &facts);
+    hu_say(1, "GPU: %.3g ms in kernels", 1e3 * facts.kernel_seconds);
+    return HU_OK;
+}
+
 /* x = T^-1 b, refined and certified as asked. b is used up where nothing needs it afterwards. */
 static hu_status solve_one(const options *o, const work *w, hu_dense *b, hu_dense **ret_x, tally *t, hu_error *err)
 {
@@ -297,7 +383,7 @@ static hu_status solve_one(const options *o, const work *w, hu_dense *b, hu_dens
     if (o->refine && o->precision == SPTRSV_F32) {
         if (refine_from_zero(o, w, b, x, err)) return err->status;
     } else {
-        if (w->a ? sptrsv_solve_checked(w->plan, w->system, b, x, err) : sptrsv_solve_many(w->plan, b, x, err)) return err->status;
+        if (solve_by_plan(w, b, x, err)) return err->status;
         if (o->refine && sptrsv_refine(w->plan, w->system, o->refine, b, x, err)) return err->status;
     }
     if ((!w->a || o->refine) && hu_dense_check_finite(x, "the solution", err)) {
@@ -317,12 +403,12 @@ static hu_status solve_one(const options *o, const work *w, hu_dense *b, hu_dens
 
 /* ---- the modes -------------------------------------------------------------------------------------------------- */
 
-static hu_status run_solve(const options *o, tally *t, hu_output *out, hu_error *err)
+static hu_status run_solve(const options *o, tally *t, hu_gpu *gpu, hu_output *out, hu_error *err)
 {
-    work w = {0};
+    work w = {.gpu = gpu};
     sides s = {0};
     hu_dense *b = NULL, *x = NULL;
-    if (make_system(o, t, &w, err) || make_plan(o, t, &w, err)) goto cleanup;
+    if (make_system(o, t, &w, err) || (gpu ? make_gpu_plan(o, t, &w, err) : make_plan(o, t, &w, err))) goto cleanup;
     int64_t n = w.system->n;
     hu_scalar scalar = scalar_of(o, w.system->is_complex);
     if (o->check == 0 && !o->refine && n > 1000000) { /* large: from here on the plan's copy of the values is enough */
@@ -357,24 +443,18 @@ cleanup:
     return err->status;
 }
 
-static const char *chosen_by(const options *o)
-{
-    if (o->plan) return "the plan file";
-    if (o->tune == TUNE_SEARCH) return "measuring (--tune=search)";
-    return o->scheme[0] ? "the default rule and --scheme" : o->tune == TUNE_OFF ? "--tune=off" : "the default rule";
-}
-
 static hu_status run_on_plan(const options *o, tally *t, hu_output *out, hu_error *err)
 {
     work w = {0};
     if (make_system(o, t, &w, err)) goto cleanup;
     if (o->mode == MODE_BENCH) {
-        sptrsv_bench(w.system, display_name(o->matrix), o->precision, hu_threads(), o->repetitions, out, err);
+        const sptrsv_bench_options wanted = {o->precision, hu_threads(), o->columns, o->space, o->grid != GRID_OFF, o->repetitions};
+        sptrsv_bench(w.system, display_name(o->matrix), &wanted, out, err);
         goto cleanup;
     }
     if (make_plan(o, t, &w, err)) goto cleanup;
     if (o->mode == MODE_ANALYZE) sptrsv_plan_save(w.plan, w.system, out, err);
-    else sptrsv_info(w.system, w.plan, display_name(o->matrix), chosen_by(o), t->analysis_s, out, err);
+    else sptrsv_info(w.system, w.plan, display_name(o->matrix), &(sptrsv_info_options){o->plan != NULL, o->grid != GRID_OFF, &w.choice, o->columns, t->analysis_s}, out, err);
 cleanup:
     free_work(&w);
     return err->status;
@@ -503,18 +583,25 @@ static hu_status report(const options *o, const tally *t, hu_error *err)
     return err->status;
 }
 
+/* The GPU solves, where it is asked for: the way there and back costs more than one solve, so auto is the CPU. */
+static hu_status pick_device(const options *o, hu_gpu **ret_gpu, hu_error *err)
+{
+    bool solves = o->mode == MODE_SOLVE && !o->plan && !o->refine;
+    return hu_device_pick(o->common.device, solves && strcmp(o->common.device, "auto") != 0, ret_gpu, err);
+}
+
 int main(int argc, char **argv)
 {
     options o;
     tally t = {0};
     hu_error err = HU_ERROR_NONE;
-    hu_device device;
+    hu_gpu *gpu;
     hu_output *outs[3] = {NULL, NULL, NULL}; /* the result, L, U */
     options_parse(argc, argv, &o);
-    if (hu_device_pick(o.common.device, false, &device, &err)) return hu_exit(&err, NULL);
+    if (pick_device(&o, &gpu, &err)) return hu_exit(&err, NULL);
     if (o.mode != MODE_FACTOR && hu_output_open(o.common.output, &outs[0], &err)) return hu_exit(&err, NULL);
     switch (o.mode) {
-    case MODE_SOLVE: run_solve(&o, &t, outs[0], &err); break;
+    case MODE_SOLVE: run_solve(&o, &t, gpu, outs[0], &err); break;
     case MODE_ANALYZE:
     case MODE_INFO:
     case MODE_BENCH: run_on_plan(&o, &t, outs[0], &err); break;
@@ -522,6 +609,7 @@ int main(int argc, char **argv)
     case MODE_PCG:
     case MODE_SYMGS: run_iterative(&o, &t, outs[0], &err); break;
     }
+    hu_gpu_close(gpu);
     if (err.status == HU_OK) report(&o, &t, &err);
     return hu_exit_all(&err, outs, 3);
 }

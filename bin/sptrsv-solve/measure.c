@@ -1,165 +1,119 @@
-/* measure.c: how long a plan takes, and every scheme worth trying on a system. */
+/* measure.c: how long a plan takes; the search that rests on it; the naive loop.
+ *
+ * Sections: the naive loop, timing, the search.
+ */
 #include "config.h"
 #include "measure.h"
+#include "candidates.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/progress.h"
-#include "device/cpu.h"
-#include "grid.h"
-#include "io/report.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- timing a plan ---------------------------------------------------------------------------------------------- */
+/* ---- the naive loop --------------------------------------------------------------------------------------------- */
 
-enum { MOST_SAMPLES = 1000 };
-static const double SHORTEST_SAMPLE = 20e-6; /* seconds; well above what reading the clock costs */
-
-static size_t vector_item(const sptrsv_system *system, sptrsv_precision precision)
+/* Natural order, a division a row, on the entries as they stand. */
+static void solve_naively(const sptrsv_system *a, const double *b, double *x)
 {
-    return system->is_complex ? 16 : precision == SPTRSV_F32 ? 4 : 8;
+    const double *val = a->matrix->val;
+    const int32_t *col = a->matrix->col;
+    int64_t stride = a->stride;
+    for (int64_t step = 0; step < a->n; step++) {
+        int64_t row = sptrsv_step_row(a, step), first = a->first[row], count = a->count[row];
+        double sum = b[row];
+        for (int64_t k = 0; k < count; k++) sum -= val[first + k * stride] * x[col[first + k * stride]];
+        x[row] = a->unit ? sum : sum / val[a->diagonal[row]];
+    }
 }
 
-/* A vector of ones in the scalar of the plan. */
-static hu_status ones(const sptrsv_system *system, sptrsv_precision precision, void **ret_vector, hu_error *err)
+/* ---- timing ----------------------------------------------------------------------------------------------------- */
+
+enum { MOST_SAMPLES = 1000, LEAST_GOOD = 3 };
+static const double SHORTEST_SAMPLE = 20e-6; /* seconds; well above what reading the clock costs */
+
+/* What is solved: `columns` right-hand sides of ones, row by row, in the scalar of the plan. */
+typedef struct {
+    const sptrsv_system *system;
+    const sptrsv_plan *plan; /* NULL: the naive loop */
+    hu_dense *b, *x;
+} work;
+
+static hu_status open_work(work *w, hu_scalar scalar, int columns, hu_error *err)
 {
-    if (hu_alloc(system->n, vector_item(system, precision), "a right-hand side", ret_vector, err)) return err->status;
-    double *d = *ret_vector;
-    float *f = *ret_vector;
-    for (int64_t i = 0; i < system->n; i++) {
-        if (system->is_complex) d[2 * i] = 1, d[2 * i + 1] = 0;
-        else if (precision == SPTRSV_F32) f[i] = 1;
-        else d[i] = 1;
+    int64_t n = w->system->n, items = n * columns;
+    if (hu_dense_new(n, columns, scalar, HU_ROW_MAJOR, &w->b, err) || hu_dense_new(n, columns, scalar, HU_ROW_MAJOR, &w->x, err)) return err->status;
+    for (int64_t i = 0; i < items; i++) {
+        if (scalar == HU_C128) ((double *)w->b->data)[2 * i] = 1, ((double *)w->b->data)[2 * i + 1] = 0;
+        else if (scalar == HU_F32) ((float *)w->b->data)[i] = 1;
+        else ((double *)w->b->data)[i] = 1;
     }
+    if (items) memset(w->x->data, 0, (size_t)items * hu_scalar_size(scalar));
     return HU_OK;
 }
 
-hu_status sptrsv_measure(const sptrsv_plan *plan, const sptrsv_system *system, int repetitions, double seconds,
-                         sptrsv_time *ret_time, hu_error *err)
+static void close_work(work *w)
 {
+    hu_dense_free(w->b);
+    hu_dense_free(w->x);
+}
+
+static hu_status solve_once(const work *w, hu_error *err)
+{
+    if (!w->plan) {
+        solve_naively(w->system, w->b->data, w->x->data);
+        return HU_OK;
+    }
+    if (w->b->cols > 1) return sptrsv_solve_many(w->plan, w->b, w->x, err);
+    sptrsv_solve(w->plan, w->b->data, w->x->data);
+    return HU_OK;
+}
+
+/* Times one solve after another as sptrsv_measure() says. */
+static hu_status sample(const work *w, int repetitions, double seconds, sptrsv_time *ret_time, hu_error *err)
+{
+    double good[MOST_SAMPLES], disturbed[MOST_SAMPLES];
+    if (solve_once(w, err)) return err->status; /* the first one touches the pages and wakes the threads */
+    double start = hu_clock_wall();
+    if (solve_once(w, err)) return err->status;
+    double first = hu_clock_wall() - start, begin = hu_clock_wall();
+    int n = 0, bad = 0, batch = first > SHORTEST_SAMPLE ? 1 : (int)(SHORTEST_SAMPLE / (first > 1e-8 ? first : 1e-8)) + 1;
+    do {
+        int64_t before = hu_clock_preemptions();
+        start = hu_clock_wall();
+        for (int i = 0; i < batch; i++)
+            if (solve_once(w, err)) return err->status;
+        double seconds_a_solve = (hu_clock_wall() - start) / batch;
+        if (hu_clock_preemptions() == before) good[n++] = seconds_a_solve;
+        else if (bad < MOST_SAMPLES) disturbed[bad++] = seconds_a_solve;
+    } while (n < MOST_SAMPLES && n + bad < 10 * repetitions && (n < repetitions || hu_clock_wall() - begin < seconds));
+    if (n < LEAST_GOOD)
+        for (int i = 0; i < bad && n < MOST_SAMPLES; i++) good[n++] = disturbed[i];
+    double median = hu_clock_median(good, n); /* sorts */
+    *ret_time = (sptrsv_time){median, good[0], n};
+    return HU_OK;
+}
+
+hu_status sptrsv_measure(const sptrsv_plan *plan, const sptrsv_system *system, int columns, int repetitions, double seconds, sptrsv_time *ret_time,
+                         hu_error *err)
+{
+    work w = {system, plan, NULL, NULL};
     sptrsv_plan_facts facts;
     sptrsv_plan_describe(plan, &facts);
-    void *b, *x = NULL;
-    double samples[MOST_SAMPLES];
-    if (ones(system, facts.precision, &b, err)) return err->status;
-    if (hu_alloc_zero(system->n, vector_item(system, facts.precision), "a solution", &x, err)) goto cleanup;
-    sptrsv_solve(plan, b, x); /* the first solve touches the pages and wakes the threads */
-    double start = hu_clock_wall();
-    sptrsv_solve(plan, b, x);
-    double once = hu_clock_wall() - start;
-    int batch = once > SHORTEST_SAMPLE ? 1 : (int)(SHORTEST_SAMPLE / (once > 1e-8 ? once : 1e-8)) + 1;
-    int n = 0;
-    double least = INFINITY, begin = hu_clock_wall();
-    do {
-        start = hu_clock_wall();
-        for (int i = 0; i < batch; i++) sptrsv_solve(plan, b, x);
-        samples[n] = (hu_clock_wall() - start) / batch;
-        if (samples[n] < least) least = samples[n];
-        n++;
-    } while (n < MOST_SAMPLES && (n < repetitions || (hu_clock_wall() - begin < seconds && n < 10 * repetitions)));
-    *ret_time = (sptrsv_time){hu_clock_median(samples, n), least, n};
-cleanup:
-    hu_free(b);
-    hu_free(x);
+    hu_scalar scalar = system->is_complex ? HU_C128 : facts.precision == SPTRSV_F32 ? HU_F32 : HU_F64;
+    if (!open_work(&w, scalar, columns, err)) sample(&w, repetitions, seconds, ret_time, err);
+    close_work(&w);
     return err->status;
 }
 
-/* ---- candidates ------------------------------------------------------------------------------------------------- */
-
-static bool same_scheme(const sptrsv_scheme *a, const sptrsv_scheme *b)
+hu_status sptrsv_measure_naive(const sptrsv_system *a, int repetitions, double seconds, sptrsv_time *ret_time, hu_error *err)
 {
-    char text_a[256], text_b[256];
-    sptrsv_scheme_print(a, text_a, sizeof text_a);
-    sptrsv_scheme_print(b, text_b, sizeof text_b);
-    return strcmp(text_a, text_b) == 0;
-}
-
-typedef struct {
-    sptrsv_scheme *schemes;
-    int64_t capacity;
-    int n;
-} list;
-
-static hu_status add(list *l, sptrsv_scheme scheme, hu_error *err)
-{
-    for (int i = 0; i < l->n; i++)
-        if (same_scheme(&l->schemes[i], &scheme)) return HU_OK;
-    void *block = l->schemes;
-    if (hu_grow(&block, &l->capacity, l->n + 1, sizeof scheme, "candidates", err)) return err->status;
-    l->schemes = block;
-    l->schemes[l->n++] = scheme;
-    return HU_OK;
-}
-
-/* The storage variants of one schedule: column width and dense blocks. */
-static hu_status add_storage(list *l, sptrsv_scheme scheme, hu_error *err)
-{
-    for (int index = 16; index <= 32; index += 16)
-        for (int super = 0; super < 2; super++) {
-            scheme.index = index;
-            scheme.super = super;
-            if (add(l, scheme, err)) return err->status;
-        }
-    return HU_OK;
-}
-
-static hu_status add_tasks(list *l, sptrsv_scheme base, int64_t n, hu_error *err)
-{
-    static const int32_t sizes[] = {8, 32, 128, 512, 2048}, merges[] = {0, 512, 4096};
-    base.kind = SPTRSV_TASK;
-    for (size_t m = 0; m < sizeof merges / sizeof *merges; m++) {
-        base.merge = merges[m];
-        base.node = SPTRSV_NODE_ROW;
-        base.rows = 1;
-        if (add_storage(l, base, err)) return err->status;
-        for (size_t i = 0; i < sizeof sizes / sizeof *sizes && sizes[i] < n; i++) {
-            base.rows = sizes[i];
-            base.node = SPTRSV_NODE_CHAIN;
-            if (add_storage(l, base, err)) return err->status;
-            base.node = SPTRSV_NODE_BLOCK;
-            if (add_storage(l, base, err)) return err->status;
-        }
-    }
-    return HU_OK;
-}
-
-hu_status sptrsv_candidates(const sptrsv_system *system, sptrsv_precision precision, int threads, sptrsv_scheme **ret_schemes,
-                            int *ret_n, hu_error *err)
-{
-    list l = {0};
-    sptrsv_scheme rule;
-    sptrsv_grid_shape shape;
-    bool is_grid = false;
-    *ret_schemes = NULL;
-    *ret_n = 0;
-    if (sptrsv_scheme_by_rule(system, precision, threads, true, &rule, err) || add(&l, rule, err)) goto failed;
-    if (sptrsv_grid_detect(system, NULL, &is_grid, &shape, NULL, err)) goto failed;
-    sptrsv_scheme s = rule;
-    if (is_grid) {
-        s.kind = SPTRSV_GRID;
-        s.tile = SPTRSV_TILE_LINE;
-        if (add(&l, s, err)) goto failed;
-        s.tile = SPTRSV_TILE_SLAB;
-        if (threads > 1 && add(&l, s, err)) goto failed;
-    }
-    s = rule;
-    s.node = SPTRSV_NODE_ROW;
-    s.rows = 1;
-    s.merge = 0;
-    s.kind = SPTRSV_SERIAL;
-    if (add_storage(&l, s, err)) goto failed;
-    s.kind = SPTRSV_LEVEL;
-    if (add_storage(&l, s, err)) goto failed;
-    s.kind = SPTRSV_BARRIER;
-    s.index = 32;
-    s.super = false;
-    if (threads > 1 && (add(&l, s, err) || add_tasks(&l, s, system->n, err))) goto failed;
-    *ret_schemes = l.schemes;
-    *ret_n = l.n;
-    return HU_OK;
-failed:
-    hu_free(l.schemes);
+    work w = {a, NULL, NULL, NULL};
+    *ret_time = (sptrsv_time){NAN, NAN, 0};
+    if (a->is_complex) return HU_OK;
+    if (!open_work(&w, HU_F64, 1, err)) sample(&w, repetitions, seconds, ret_time, err);
+    close_work(&w);
     return err->status;
 }
 
@@ -188,21 +142,24 @@ static void rank(contender *finalists, int *n, contender c)
     finalists[at] = c;
 }
 
-hu_status sptrsv_search(const sptrsv_system *system, sptrsv_precision precision, int threads, double seconds,
+hu_status sptrsv_search(const sptrsv_system *system, sptrsv_precision precision, int threads, bool allow_grid, int columns, double seconds,
                         sptrsv_plan **ret_plan, hu_error *err)
 {
     sptrsv_scheme *schemes;
     int n, kept = 0, measured = 0;
     contender finalists[FINALISTS] = {{NULL, 0}};
     *ret_plan = NULL;
-    if (sptrsv_candidates(system, precision, threads, &schemes, &n, err)) return err->status;
+    sptrsv_survey survey;
+    if (sptrsv_survey_of(system, threads, allow_grid, SPTRSV_LOOK_ALL, &survey, err) ||
+        sptrsv_candidates(&survey, SPTRSV_SPACE_ALL, columns, &schemes, &n, err))
+        return err->status;
     double begin = hu_clock_wall();
     for (int i = 0; i < n && (i == 0 || hu_clock_wall() - begin < 0.8 * seconds); i++) {
         contender c = {NULL, 0};
         sptrsv_time t;
         hu_progress("measuring schemes", i, n);
         if (sptrsv_plan_new(system, &schemes[i], precision, threads, &c.plan, err)) goto cleanup;
-        if (sptrsv_measure(c.plan, system, 3, 0, &t, err)) {
+        if (sptrsv_measure(c.plan, system, columns, 3, 0, &t, err)) {
             sptrsv_plan_free(c.plan);
             goto cleanup;
         }
@@ -213,7 +170,7 @@ hu_status sptrsv_search(const sptrsv_system *system, sptrsv_precision precision,
     for (int round = 0; round < 5 && hu_clock_wall() - begin < seconds; round++) /* in turn, so that noise meets all alike */
         for (int i = 0; i < kept; i++) {
             sptrsv_time t;
-            if (sptrsv_measure(finalists[i].plan, system, 3, 0, &t, err)) goto cleanup;
+            if (sptrsv_measure(finalists[i].plan, system, columns, 3, 0, &t, err)) goto cleanup;
             if (t.least < finalists[i].seconds) finalists[i].seconds = t.least;
         }
     int best = 0;
@@ -225,89 +182,6 @@ hu_status sptrsv_search(const sptrsv_system *system, sptrsv_precision precision,
 cleanup:
     hu_progress_end();
     for (int i = 0; i < kept; i++) sptrsv_plan_free(finalists[i].plan);
-    hu_free(schemes);
-    return err->status;
-}
-
-/* ---- the table -------------------------------------------------------------------------------------------------- */
-
-static const char *const feature_names[] = {"n", "nnz", "mean_row", "max_row", "cov_row", "mean_level", "max_level", "cov_level",
-                                            "dep_dist", "levels", "diagonals", "bandwidth", "is_grid", "bytes_l2", "bytes_l3"};
-_Static_assert(sizeof feature_names / sizeof *feature_names == sizeof(sptrsv_features) / sizeof(double),
-               "a name for each feature");
-
-typedef struct {
-    sptrsv_plan_facts facts;
-    sptrsv_time time;
-    double analysis;
-} row;
-
-static hu_status measure_row(const sptrsv_system *system, const sptrsv_scheme *scheme, sptrsv_precision precision, int threads,
-                             int repetitions, row *ret_row, hu_error *err)
-{
-    sptrsv_plan *plan;
-    double begin = hu_clock_wall();
-    if (sptrsv_plan_new(system, scheme, precision, threads, &plan, err)) return err->status;
-    ret_row->analysis = hu_clock_wall() - begin;
-    sptrsv_plan_describe(plan, &ret_row->facts);
-    sptrsv_measure(plan, system, repetitions, 0, &ret_row->time, err);
-    sptrsv_plan_free(plan);
-    return err->status;
-}
-
-/* Failures stay in err, so that the columns can be listed plainly. */
-static void add_row(hu_report *r, const char *name, const sptrsv_features *f, const row *m, double best, double bandwidth,
-                    hu_error *err)
-{
-    char scheme[256];
-    const double *feature = (const double *)f;
-    sptrsv_scheme_print(&m->facts.scheme, scheme, sizeof scheme);
-    double rate = (double)m->facts.bytes_per_solve / m->time.median;
-    hu_report_text(r, "matrix", name, err);
-    for (size_t i = 0; i < sizeof feature_names / sizeof *feature_names; i++) hu_report_number(r, feature_names[i], feature[i], err);
-    hu_report_text(r, "machine", hu_cpu_model(), err);
-    hu_report_text(r, "cpu", hu_cpu_level_name(hu_cpu()), err);
-    hu_report_integer(r, "threads", m->facts.threads, err);
-    hu_report_text(r, "precision", sptrsv_precision_name(m->facts.precision), err);
-    hu_report_text(r, "scheme", scheme, err);
-    hu_report_number(r, "analysis_s", m->analysis, err);
-    hu_report_number(r, "solve_s", m->time.median, err);
-    hu_report_number(r, "solve_min_s", m->time.least, err);
-    hu_report_integer(r, "repetitions", m->time.repetitions, err);
-    hu_report_integer(r, "bytes", m->facts.bytes_per_solve, err);
-    hu_report_number(r, "bytes_per_s", rate, err);
-    hu_report_number(r, "limit_share", rate / bandwidth, err);
-    hu_report_number(r, "of_best", best / m->time.median, err);
-}
-
-hu_status sptrsv_bench(const sptrsv_system *system, const char *name, sptrsv_precision precision, int threads, int repetitions,
-                       hu_output *out, hu_error *err)
-{
-    sptrsv_scheme *schemes;
-    sptrsv_features features;
-    hu_report *report = NULL;
-    void *rows = NULL;
-    int n;
-    double bandwidth, best = INFINITY;
-    if (sptrsv_candidates(system, precision, threads, &schemes, &n, err)) return err->status;
-    if (hu_alloc(n, sizeof(row), "measurements", &rows, err) || hu_cpu_read_bandwidth(&bandwidth, err) ||
-        sptrsv_features_of(system, &features, err) || hu_report_new(&report, err))
-        goto cleanup;
-    row *m = rows;
-    for (int i = 0; i < n; i++) {
-        hu_progress("measuring schemes", i, n);
-        if (measure_row(system, &schemes[i], precision, threads, repetitions, &m[i], err)) goto cleanup;
-        if (m[i].time.median < best) best = m[i].time.median;
-    }
-    for (int i = 0; i < n; i++) {
-        if (i > 0) hu_report_next_row(report);
-        add_row(report, name, &features, &m[i], best, bandwidth, err);
-    }
-    if (!err->status) hu_report_write(report, true, out, err);
-cleanup:
-    hu_progress_end();
-    hu_report_free(report);
-    hu_free(rows);
     hu_free(schemes);
     return err->status;
 }

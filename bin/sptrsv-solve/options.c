@@ -1,6 +1,7 @@
 /* options.c: the command line of sptrsv-solve. */
 #include "config.h"
 #include "options.h"
+#include "gpu_scheme.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,11 +11,11 @@
 enum {
     KEY_SOLVE = 0x100, KEY_ANALYZE, KEY_INFO, KEY_BENCH, KEY_FACTOR, KEY_PCG, KEY_SYMGS, KEY_PLAN, KEY_OUT_L, KEY_OUT_U,
     KEY_LOWER, KEY_UPPER, KEY_AUTO, KEY_OTHER, KEY_DIAG, KEY_PERM, KEY_PERMUTED, KEY_FORMAT, KEY_OUT_FORMAT, KEY_STREAM,
-    KEY_F64, KEY_F32, KEY_MIXED, KEY_REFINE, KEY_TUNE, KEY_SCHEME, KEY_GRID, KEY_OFFSETS, KEY_CHECK, KEY_STRICT, KEY_LENIENT,
-    KEY_PATTERN, KEY_DUP, KEY_PRECOND, KEY_TOL, KEY_ITERATIONS
+    KEY_F64, KEY_F32, KEY_MIXED, KEY_REFINE, KEY_TUNE, KEY_SCHEME, KEY_GPU_SCHEME, KEY_GRID, KEY_OFFSETS, KEY_CHECK, KEY_STRICT, KEY_LENIENT,
+    KEY_PATTERN, KEY_DUP, KEY_PRECOND, KEY_TOL, KEY_ITERATIONS, KEY_COLUMNS, KEY_SPACE, KEY_MODEL
 };
 
-enum { OF_TRIANGLES, OF_SCHEMES, OF_PCG }; /* options.noted */
+enum { OF_TRIANGLES, OF_SCHEMES, OF_PCG, OF_COLUMNS }; /* options.noted */
 
 static const struct argp_option table[] = {
     {NULL, 0, NULL, 0, "What to do:", 1},
@@ -55,9 +56,13 @@ static const struct argp_option table[] = {
     {"check", KEY_CHECK, "C", OPTION_ARG_OPTIONAL,
      "certify each solution: every row's residual within C (default 1) times its rounding bound; exit 1 if not", 0},
     {NULL, 0, NULL, 0, "The scheme:", 5},
-    {"tune", KEY_TUNE, "HOW", 0, "rule (default), search[:SECONDS] (measure and choose), or off (serial, natural order)", 0},
+    {"tune", KEY_TUNE, "HOW", 0, "model (default: a learned model of what schemes take), rule, search[:SECONDS] (measure and choose), or off (serial, natural order)", 0},
+    {"model", KEY_MODEL, "FILE", 0, "the model of --tune=model (default: the one that comes with the program)", 0},
     {"scheme", KEY_SCHEME, "KEY:VALUE,...", 0, "set dimensions of the scheme: kind arith node rows merge index super fat rhs tile", 0},
+    {"gpu-scheme", KEY_GPU_SCHEME, "KEY:VALUE,...", 0, "set dimensions of the scheme on a GPU: lanes threads node rows order group take", 0},
     {"block", 'k', "N", 0, "right-hand sides a pass: 1, 4, 8 or 16", 0},
+    {"columns", KEY_COLUMNS, "N", 0, "right-hand sides a solve that the scheme is chosen, or measured, for (default: 1)", 0},
+    {"space", KEY_SPACE, "WHAT", 0, "schemes of --bench: all (default), or ranked: those that a model chooses among", 0},
     {"grid", KEY_GRID, "WHAT", 0, "auto (default): find structured grids; off; or the sizes NX[xNY[xNZ]]", 0},
     {"offsets", KEY_OFFSETS, "DX,DY,DZ;...", 0,
      "MATRIX is a .npy of grid coefficients [neighbour][z][y][x] with these offsets; needs --grid=NX[xNY[xNZ]]", 0},
@@ -77,13 +82,13 @@ static const char doc[] = "Solve a sparse triangular system, by the scheme that 
 
 static void parse_tune(options *o, const char *arg, struct argp_state *state)
 {
-    static const char *const words[] = {"rule", "off", "search"};
+    static const char *const words[] = {"model", "rule", "search", "off"};
     if (strncmp(arg, "search:", 7) == 0) {
         o->tune = TUNE_SEARCH;
         o->tune_seconds = hu_option_number(state, "--tune=search", arg + 7, 0, 86400);
         return;
     }
-    o->tune = (tune)hu_option_word(state, "--tune", arg, words, 3);
+    o->tune = (tune)(TUNE_MODEL + hu_option_word(state, "--tune", arg, words, 4));
 }
 
 /* "120", "120x80" or "120x80x60". */
@@ -118,6 +123,14 @@ static void parse_scheme(options *o, const char *arg, struct argp_state *state)
     size_t used = strlen(o->scheme), more = strlen(arg) + 2;
     if (used + more > sizeof o->scheme) argp_error(state, "--scheme: the text is too long");
     snprintf(o->scheme + used, more, "%s%s", used ? "," : "", arg);
+}
+
+static void parse_gpu_scheme(options *o, const char *arg, struct argp_state *state)
+{
+    hu_error err = HU_ERROR_NONE;
+    sptrsv_gpu_scheme scratch = {.threads = 64};
+    if (sptrsv_gpu_scheme_parse(arg, &scratch, &err)) argp_error(state, "--gpu-scheme: %s", err.message);
+    o->gpu_scheme = arg;
 }
 
 static void parse_block(options *o, const char *arg, struct argp_state *state)
@@ -157,6 +170,8 @@ static void check_effect(const options *o, struct argp_state *state)
     const char *idle = NULL;
     if (whole && o->noted[OF_TRIANGLES]) idle = o->noted[OF_TRIANGLES];
     else if ((whole || o->mode == MODE_BENCH) && o->noted[OF_SCHEMES]) idle = o->noted[OF_SCHEMES];
+    else if (whole && o->noted[OF_COLUMNS]) idle = o->noted[OF_COLUMNS];
+    else if (o->mode != MODE_BENCH && o->space != SPTRSV_SPACE_ALL) idle = "--space";
     else if (whole && o->grid != GRID_AUTO && !o->offsets) idle = "--grid";
     else if (o->mode != MODE_PCG && o->noted[OF_PCG]) idle = o->noted[OF_PCG];
     else if (!writes_x && o->rhs_format != HU_ARRAY_AUTO) idle = "--rhs-format";
@@ -185,7 +200,11 @@ static void check_together(const options *o, struct argp_state *state)
     if (o->permuted_io && !o->perm) argp_error(state, "--permuted-io goes with --perm");
     if (o->offsets && o->grid != GRID_SIZES) argp_error(state, "--offsets needs --grid=NX[xNY[xNZ]]");
     if (o->plan && o->mode != MODE_SOLVE && o->mode != MODE_INFO) argp_error(state, "--plan goes with --solve and --info");
-    if (o->plan && (o->scheme[0] || o->tune != TUNE_RULE)) argp_error(state, "--plan brings its scheme; leave --scheme, -k and --tune out");
+    if (o->plan && (o->scheme[0] || o->tune != TUNE_DEFAULT || o->model || o->noted[OF_COLUMNS]))
+        argp_error(state, "--plan brings its scheme; leave --scheme, -k, --tune, --model and --columns out");
+    if (o->model && o->tune != TUNE_DEFAULT && o->tune != TUNE_MODEL) argp_error(state, "--model goes with --tune=model");
+    if (o->model && o->has_scheme && o->tune == TUNE_DEFAULT) argp_error(state, "--scheme changes the rule's choice; say --tune=model to change the model's");
+    if (o->gpu_scheme && strncmp(o->common.device, "cuda", 4) != 0) argp_error(state, "--gpu-scheme goes with --device=cuda");
     if (o->stream && o->mode != MODE_SOLVE) argp_error(state, "--rhs-stream goes with --solve");
     if (o->refine && o->mode != MODE_SOLVE) argp_error(state, "--refine goes with --solve");
     if (o->check != 0 && o->mode != MODE_SOLVE) argp_error(state, "--check goes with --solve");
@@ -202,7 +221,8 @@ static void note_option(options *o, int key)
                  {KEY_OTHER, OF_TRIANGLES, "--other"}, {'T', OF_TRIANGLES, "-T"}, {'H', OF_TRIANGLES, "-H"},
                  {KEY_DIAG, OF_TRIANGLES, "--diag"}, {KEY_PERM, OF_TRIANGLES, "--perm"}, {KEY_F32, OF_TRIANGLES, "--f32"},
                  {KEY_MIXED, OF_TRIANGLES, "--mixed"}, {KEY_TUNE, OF_SCHEMES, "--tune"}, {KEY_SCHEME, OF_SCHEMES, "--scheme"},
-                 {'k', OF_SCHEMES, "-k"}, {KEY_PRECOND, OF_PCG, "--precond"}, {KEY_TOL, OF_PCG, "--tol"},
+                 {KEY_MODEL, OF_SCHEMES, "--model"},
+                 {'k', OF_SCHEMES, "-k"}, {KEY_COLUMNS, OF_COLUMNS, "--columns"}, {KEY_PRECOND, OF_PCG, "--precond"}, {KEY_TOL, OF_PCG, "--tol"},
                  {KEY_ITERATIONS, OF_PCG, "--iterations"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (key == known[i].key) o->noted[known[i].kind] = known[i].name;
@@ -258,8 +278,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_REFINE: o->refine = (int)hu_option_integer(state, "--refine", arg, 0, 100); return 0;
     case KEY_CHECK: o->check = arg ? hu_option_number(state, "--check", arg, 1e-300, 1e300) : 1; return 0;
     case KEY_TUNE: parse_tune(o, arg, state); return 0;
-    case KEY_SCHEME: parse_scheme(o, arg, state); return 0;
+    case KEY_MODEL: o->model = arg; return 0;
+    case KEY_SCHEME:
+        parse_scheme(o, arg, state);
+        o->has_scheme = true;
+        return 0;
+    case KEY_GPU_SCHEME: parse_gpu_scheme(o, arg, state); return 0;
     case 'k': parse_block(o, arg, state); return 0;
+    case KEY_COLUMNS: o->columns = (int)hu_option_integer(state, "--columns", arg, 1, 4096); return 0;
+    case KEY_SPACE: o->space = (sptrsv_space)hu_option_word(state, "--space", arg, sptrsv_space_words, SPTRSV_SPACES); return 0;
     case KEY_GRID: parse_grid(o, arg, state); return 0;
     case KEY_OFFSETS: o->offsets = arg; return 0;
     case KEY_PRECOND: o->preconditioner = one_of("--precond", arg, preconditioners, 4, state); return 0;
@@ -277,7 +304,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 void options_parse(int argc, char **argv, options *ret_options)
 {
     static const struct argp argp = {table, parse, "MATRIX", doc, NULL, NULL, NULL};
-    *ret_options = (options){.reader = HU_MTX_DEFAULTS, .tune_seconds = 2, .repetitions = 20, .preconditioner = "ic0",
+    *ret_options = (options){.reader = HU_MTX_DEFAULTS, .tune_seconds = 2, .repetitions = 20, .columns = 1, .space = SPTRSV_SPACE_ALL, .preconditioner = "ic0",
                              .tolerance = 1e-8, .iterations = 10000, .rhs_format = HU_ARRAY_AUTO, .out_format = HU_ARRAY_AUTO};
     hu_option_parse(argc, argv, &argp, ret_options, &ret_options->common);
     if (!ret_options->rhs) ret_options->rhs = "-";

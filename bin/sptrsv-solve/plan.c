@@ -147,6 +147,13 @@ void sptrsv_plan_free(sptrsv_plan *p)
     hu_free(p);
 }
 
+const char *const sptrsv_chooser_words[SPTRSV_CHOOSERS] = {"user", "model", "rule", "search"};
+
+void sptrsv_plan_set_chooser(sptrsv_plan *p, sptrsv_chooser chooser)
+{
+    p->chooser = chooser;
+}
+
 hu_status sptrsv_plan_set_values(sptrsv_plan *p, const sptrsv_system *a, hu_error *err)
 {
     bool folded;
@@ -481,7 +488,8 @@ cleanup:
 void sptrsv_plan_describe(const sptrsv_plan *p, sptrsv_plan_facts *ret_facts)
 {
     const sptrsv_schedule *s = p->schedule;
-    *ret_facts = (sptrsv_plan_facts){.scheme = p->done, .precision = p->precision, .threads = p->fat_rows > 0 ? p->team : p->threads};
+    *ret_facts = (sptrsv_plan_facts){.scheme = p->done, .precision = p->precision, .threads = p->fat_rows > 0 ? p->team : p->threads,
+                                       .chooser = p->chooser};
     memcpy(ret_facts->remark, p->remark, sizeof ret_facts->remark);
     if (p->grid) {
         ret_facts->bytes_per_solve = sptrsv_grid_bytes_per_solve(p->grid);

@@ -14,25 +14,18 @@
 
 typedef struct sptrsv_plan sptrsv_plan;
 
-/* What is known of a pattern; the first ten are AG-SpTRSV's features, the rest ours. Columns of --bench, in this order. */
-typedef struct {
-    double n, nnz, mean_row, max_row, cov_row;               /* nnz counts the diagonal; cov: standard deviation / mean */
-    double mean_level, max_level, cov_level, dep_dist;        /* rows a level; dep_dist: mean of 1 / (step - last referred step) */
-    double levels;
-    double diagonals, bandwidth, is_grid, bytes_l2, bytes_l3; /* distinct differences (at most 64 counted); bytes / cache size */
-} sptrsv_features;
-
-hu_status sptrsv_features_of(const sptrsv_system *system, sptrsv_features *ret_features, hu_error *err);
-
-/* The scheme of the documented rule for a pattern, a machine and a thread count; allow_grid false: the best but the grid path. */
-hu_status sptrsv_scheme_by_rule(const sptrsv_system *system, sptrsv_precision precision, int threads, bool allow_grid,
-                                sptrsv_scheme *ret_scheme, hu_error *err);
+/* Who chose a plan's scheme. */
+typedef enum { SPTRSV_BY_USER, SPTRSV_BY_MODEL, SPTRSV_BY_RULE, SPTRSV_BY_SEARCH, SPTRSV_CHOOSERS } sptrsv_chooser;
+extern const char *const sptrsv_chooser_words[SPTRSV_CHOOSERS]; /* user, model, rule, search */
 
 /* Prepares a system. threads: 1 and up; the bits of a solution do not depend on it. A scheme that the system cannot have (grid
  * on no grid) is HU_USAGE. Where folding is unsafe for some row (l/d or 1/d overflows or is subnormal) the plan divides throughout. */
 hu_status sptrsv_plan_new(const sptrsv_system *system, const sptrsv_scheme *scheme, sptrsv_precision precision, int threads,
                           sptrsv_plan **ret_plan, hu_error *err);
 void sptrsv_plan_free(sptrsv_plan *plan); /* NULL is allowed */
+
+/* Notes who chose the scheme; a plan file keeps it. */
+void sptrsv_plan_set_chooser(sptrsv_plan *plan, sptrsv_chooser chooser);
 
 /* Lays out new values of the same pattern. */
 hu_status sptrsv_plan_set_values(sptrsv_plan *plan, const sptrsv_system *system, hu_error *err);
@@ -59,6 +52,7 @@ typedef struct {
     int64_t bytes_held;
     int64_t longest_path;      /* tasks on the longest chain of waits */
     char remark[256];
+    sptrsv_chooser chooser;
 } sptrsv_plan_facts;
 
 void sptrsv_plan_describe(const sptrsv_plan *plan, sptrsv_plan_facts *ret_facts);

@@ -1,7 +1,7 @@
-/* plan_file.c: plans as files: bundles of kind sptrsv-plan, version 1.
+/* plan_file.c: plans as files: bundles of kind sptrsv-plan, version 1.1.
  *
  * Content: hash of the pattern, n, nnz, the problem (uplo, op, diagonal), complex, precision, scheme, threads, machine, index_bytes, groups; for kind grid
- * also sizes and dof. Members (kinds level, barrier and task): order (i4, the steps in execution order), tasks (i4, three numbers each: rows, group,
+ * also sizes and dof; since 1.1 chosen_by (user, model, rule or search). Members (kinds level, barrier and task): order (i4, the steps in execution order), tasks (i4, three numbers each: rows, group,
  * waits) with tasks_of_thread (i8), and waits (i4, two each: thread, count). Values are never stored.
  *
  * Sections: writing, reading, from content to a schedule.
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define KIND "sptrsv-plan"
-enum { MAJOR = 1, MINOR = 0 };
+enum { MAJOR = 1, MINOR = 1 };
 
 static const char *const uplo_words[] = {"lower", "upper"}, *const op_words[] = {"plain", "transposed", "conjugate"};
 static const char *const precision_words[] = {"f64", "f32", "mixed"};
@@ -40,6 +40,7 @@ static void put_content(const sptrsv_plan *p, const sptrsv_system *a, json_t *co
     json_object_set_new(content, "complex", json_boolean(a->is_complex));
     json_object_set_new(content, "precision", json_string(precision_words[p->precision]));
     json_object_set_new(content, "scheme", json_string(scheme));
+    json_object_set_new(content, "chosen_by", json_string(sptrsv_chooser_words[p->chooser]));
     json_object_set_new(content, "threads", json_integer(p->threads));
     json_object_set_new(content, "machine", json_string(hu_cpu_model()));
     json_object_set_new(content, "index_bytes", json_integer((json_int_t)sizeof(int32_t)));
@@ -89,6 +90,7 @@ typedef struct {
     sptrsv_precision precision;
     int threads;
     int64_t groups, levels, nodes, longest_path;
+    sptrsv_chooser chooser;
 } content;
 
 static hu_status misfit(const hu_bundle *bundle, hu_error *err, const char *what)
@@ -132,6 +134,9 @@ static hu_status read_content(const hu_json_place *root, const sptrsv_system *a,
         hu_json_integer(root, "groups", 0, INT32_MAX, &c->groups, err) || hu_json_integer(root, "levels", 0, a->n, &c->levels, err) ||
         hu_json_integer(root, "nodes", 0, a->n, &c->nodes, err) || hu_json_integer(root, "longest_path", 0, a->n + 1, &c->longest_path, err))
         return err->status;
+    int chooser = SPTRSV_BY_USER; /* what version 1.0 does not tell */
+    if (hu_json_has(root, "chosen_by") && hu_json_word(root, "chosen_by", sptrsv_chooser_words, SPTRSV_CHOOSERS, &chooser, err)) return err->status;
+    c->chooser = (sptrsv_chooser)chooser;
     c->precision = (sptrsv_precision)precision;
     c->threads = (int)threads;
     c->scheme = (sptrsv_scheme){.rows = 1, .index = 32, .rhs = 1};
@@ -217,26 +222,33 @@ static hu_status load_grid(const hu_bundle *bundle, const hu_json_place *root, c
     return sptrsv_plan_of_grid(a, &c->scheme, c->precision, &shape, threads, ret_plan, err);
 }
 
+static hu_status load_tasks(const hu_bundle *bundle, const content *c, const sptrsv_system *a, int threads, sptrsv_plan **ret_plan, hu_error *err)
+{
+    bool parallel = c->scheme.kind == SPTRSV_TASK || c->scheme.kind == SPTRSV_BARRIER;
+    if (c->scheme.kind == SPTRSV_SERIAL || a->n == 0) return sptrsv_plan_new(a, &c->scheme, c->precision, threads, ret_plan, err);
+    if (parallel && threads != c->threads) { /* shares of the threads differ: scheduled anew under the plan's scheme */
+        hu_say(1, "%s: the plan has tasks for %d threads; it is scheduled anew for %d", hu_bundle_name(bundle), c->threads, threads);
+        return sptrsv_plan_new(a, &c->scheme, c->precision, threads, ret_plan, err);
+    }
+    if (!parallel && c->threads != 1) return hu_bundle_fail(bundle, err, "a scheme of one thread with tasks of more");
+    void *block;
+    if (hu_alloc_zero(1, sizeof(sptrsv_schedule), "the schedule", &block, err)) return err->status;
+    if (read_schedule(bundle, c, a, block, err)) {
+        sptrsv_schedule_free(block);
+        return err->status;
+    }
+    return sptrsv_plan_of_schedule(a, &c->scheme, c->precision, threads, block, ret_plan, err);
+}
+
 static hu_status load(const hu_bundle *bundle, const sptrsv_system *a, int threads, sptrsv_plan **ret_plan, hu_error *err)
 {
     hu_json_place root = hu_bundle_root(bundle);
     content c;
     if (check_problem(bundle, &root, a, err) || read_content(&root, a, &c, err)) return err->status;
-    if (c.scheme.kind == SPTRSV_GRID) return load_grid(bundle, &root, &c, a, threads, ret_plan, err);
-    bool parallel = c.scheme.kind == SPTRSV_TASK || c.scheme.kind == SPTRSV_BARRIER;
-    if (c.scheme.kind == SPTRSV_SERIAL || a->n == 0) return sptrsv_plan_new(a, &c.scheme, c.precision, threads, ret_plan, err);
-    if (parallel && threads != c.threads) { /* shares of the threads differ: scheduled anew under the plan's scheme */
-        hu_say(1, "%s: the plan has tasks for %d threads; it is scheduled anew for %d", hu_bundle_name(bundle), c.threads, threads);
-        return sptrsv_plan_new(a, &c.scheme, c.precision, threads, ret_plan, err);
-    }
-    if (!parallel && c.threads != 1) return hu_bundle_fail(bundle, err, "a scheme of one thread with tasks of more");
-    void *block;
-    if (hu_alloc_zero(1, sizeof(sptrsv_schedule), "the schedule", &block, err)) return err->status;
-    if (read_schedule(bundle, &c, a, block, err)) {
-        sptrsv_schedule_free(block);
+    if (c.scheme.kind == SPTRSV_GRID ? load_grid(bundle, &root, &c, a, threads, ret_plan, err) : load_tasks(bundle, &c, a, threads, ret_plan, err))
         return err->status;
-    }
-    return sptrsv_plan_of_schedule(a, &c.scheme, c.precision, threads, block, ret_plan, err);
+    sptrsv_plan_set_chooser(*ret_plan, c.chooser);
+    return HU_OK;
 }
 
 hu_status sptrsv_plan_load(hu_source *source, const sptrsv_system *a, int threads, sptrsv_plan **ret_plan, hu_error *err)

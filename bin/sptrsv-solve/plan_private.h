@@ -21,6 +21,7 @@ struct sptrsv_plan {
     const sptrsv_list *alone;   /* the only list, and its start; NULL: there are several */
     sptrsv_cursor start;
     char remark[256];
+    sptrsv_chooser chooser;
 };
 
 /* A plan of a schedule, which it takes over, also on failure. threads: those that share fat rows where the schedule has one list. */

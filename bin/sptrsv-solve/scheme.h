@@ -24,6 +24,10 @@
 
 #include "base/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum { SPTRSV_SERIAL, SPTRSV_LEVEL, SPTRSV_BARRIER, SPTRSV_TASK, SPTRSV_GRID } sptrsv_kind;
 typedef enum { SPTRSV_FOLD, SPTRSV_DIVIDE } sptrsv_arith;
 typedef enum { SPTRSV_NODE_ROW, SPTRSV_NODE_CHAIN, SPTRSV_NODE_BLOCK } sptrsv_node;
@@ -45,6 +49,9 @@ typedef struct {
 
 /* f64, f32 or mixed: the option without its dashes, and the column of tables. */
 const char *sptrsv_precision_name(sptrsv_precision precision);
+const char *sptrsv_kind_word(sptrsv_kind kind);
+const char *sptrsv_node_word(sptrsv_node node);
+const char *sptrsv_tile_word(sptrsv_tile tile);
 
 /* Changes what text ("kind:task,node:chain,rows:64") names in *scheme and leaves the rest as it is. HU_USAGE names the word that is wrong
  * and what is allowed. */
@@ -53,4 +60,9 @@ hu_status sptrsv_scheme_parse(const char *text, sptrsv_scheme *scheme, hu_error 
 /* The full text of a scheme, which reads back to it; also the scheme column of --bench and --report. */
 void sptrsv_scheme_print(const sptrsv_scheme *scheme, char *ret_text, size_t size);
 
+bool sptrsv_scheme_equal(const sptrsv_scheme *a, const sptrsv_scheme *b);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 #include "sweep.h"
+#include "survey.h"
 #include "base/memory.h"
 
 enum { SPTRSV_SMALL = 8192 }; /* rows that one thread works as fast as many */
@@ -24,7 +25,7 @@ static hu_status plan_half(const hu_csr *a, hu_uplo uplo, const char *name, cons
     sptrsv_scheme scheme;
     if (sptrsv_system_new(a, &problem, name, ret_system, err)) return err->status;
     if (opt_scheme) scheme = *opt_scheme;
-    else if (sptrsv_scheme_by_rule(*ret_system, SPTRSV_F64, threads, true, &scheme, err)) return err->status;
+    else if (sptrsv_scheme_by_rule(*ret_system, threads, true, &scheme, err)) return err->status;
     return sptrsv_plan_new(*ret_system, &scheme, SPTRSV_F64, threads, ret_plan, err);
 }
 

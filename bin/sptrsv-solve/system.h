@@ -13,6 +13,10 @@
 
 #include "sparse/csr.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* This program's own exit codes. */
 enum {
     SPTRSV_SINGULAR = HU_PROGRAM,           /* 10: zero, absent or unusably small diagonal entry */
@@ -66,4 +70,7 @@ static inline int64_t sptrsv_step_row(const sptrsv_system *s, int64_t step)
  * in the file, and not of values); the same for any thread count. */
 uint64_t sptrsv_system_hash(const sptrsv_system *system);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

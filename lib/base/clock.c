@@ -31,6 +31,13 @@ int64_t hu_clock_peak_bytes(void)
     return (int64_t)use.ru_maxrss * 1024;
 }
 
+int64_t hu_clock_preemptions(void)
+{
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    return use.ru_nivcsw;
+}
+
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;

@@ -12,6 +12,10 @@
 #include <stdint.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Values 0 and up are also the exit codes of a program; a program's own answers start at HU_PROGRAM. */
 typedef enum {
     HU_END = -1,    /* a stream has no further item; not an error, err stays untouched */
@@ -61,4 +65,7 @@ int hu_verbosity(void);
 void hu_warn(const char *format, ...) HU_PRINTF(1, 2);             /* "PROGRAM: warning: ...", unless quiet */
 void hu_say(int level, const char *format, ...) HU_PRINTF(2, 3);   /* "PROGRAM: ..." at verbosity level and above */
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -7,11 +7,8 @@ libcommon_la_SOURCES += lib/base/parallel.c lib/base/parallel.h
 libcommon_la_SOURCES += lib/base/output.c lib/base/output.h
 libcommon_la_SOURCES += lib/base/option.c lib/base/option.h
 libcommon_la_SOURCES += lib/base/progress.c lib/base/progress.h
-libcommon_la_SOURCES += \
-	lib/base/error.c lib/base/error.h lib/base/memory.c lib/base/memory.h \
-	lib/base/clock.c lib/base/clock.h lib/base/random.c lib/base/random.h \
-	lib/base/parallel.c lib/base/parallel.h lib/base/output.c lib/base/output.h \
-	lib/base/option.c lib/base/option.h lib/base/progress.c lib/base/progress.h
 libcommon_la_SOURCES += lib/base/crc32c.c lib/base/crc32c.h
 libcommon_la_SOURCES += lib/base/number.c lib/base/number.h
+libcommon_la_SOURCES += lib/base/keys.c lib/base/keys.h
 libcommon_la_SOURCES += lib/base/number.c lib/base/number.h
+libcommon_la_SOURCES += lib/base/share.c lib/base/share.h

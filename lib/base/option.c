@@ -150,18 +150,24 @@ void hu_option_parse(int argc, char **argv, const struct argp *own, void *input,
 
 /* ---- programs of several commands ------------------------------------------------------------------------------- */
 
-static void print_commands(FILE *stream, const hu_command *commands, int n, const char *doc)
+/* "NAME", or "NAME COMMAND" of commands that have commands of their own. */
+static const char *name_of(char **argv)
 {
-    fprintf(stream, "Usage: %s COMMAND [OPTION...] [FILE...]\n%s\n\nCommands:\n", program_invocation_short_name, doc);
+    const char *slash = argv[0] ? strrchr(argv[0], '/') : NULL;
+    return slash ? slash + 1 : argv[0] ? argv[0] : program_invocation_short_name;
+}
+
+static void print_commands(FILE *stream, const char *name, const hu_command *commands, int n, const char *doc)
+{
+    fprintf(stream, "Usage: %s COMMAND [OPTION...] [FILE...]\n%s\n\nCommands:\n", name, doc);
     for (int i = 0; i < n; i++) fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
-    fprintf(stream, "\n'%s COMMAND --help' tells more of each; '%s --version' prints the version.\n", program_invocation_short_name,
-            program_invocation_short_name);
+    fprintf(stream, "\n'%s COMMAND --help' tells more of each; '%s --version' prints the version.\n", name, program_invocation_short_name);
 }
 
 static int run_command(const hu_command *command, int argc, char **argv)
 {
     char *name;
-    if (asprintf(&name, "%s %s", program_invocation_short_name, command->name) < 0) return HU_SYSTEM;
+    if (asprintf(&name, "%s %s", name_of(argv), command->name) < 0) return HU_SYSTEM;
     argv[1] = name;
     int code = command->run(argc - 1, argv + 1);
     free(name);
@@ -173,7 +179,7 @@ int hu_option_commands(int argc, char **argv, const hu_command *commands, int n,
     start();
     const char *word = argc > 1 ? argv[1] : NULL;
     if (word && (strcmp(word, "--help") == 0 || strcmp(word, "help") == 0)) {
-        print_commands(stdout, commands, n, doc);
+        print_commands(stdout, name_of(argv), commands, n, doc);
         return HU_OK;
     }
     if (word && strcmp(word, "--version") == 0) {
@@ -182,8 +188,8 @@ int hu_option_commands(int argc, char **argv, const hu_command *commands, int n,
     }
     for (int i = 0; word && i < n; i++)
         if (strcmp(word, commands[i].name) == 0) return run_command(&commands[i], argc, argv);
-    if (!word) print_commands(stderr, commands, n, doc);
-    else if (word[0] == '-') fprintf(stderr, "%s: options stand behind the command; %s --help lists the commands\n", program_invocation_short_name, program_invocation_short_name);
-    else fprintf(stderr, "%s: '%s' is no command; %s --help lists them\n", program_invocation_short_name, word, program_invocation_short_name);
+    if (!word) print_commands(stderr, name_of(argv), commands, n, doc);
+    else if (word[0] == '-') fprintf(stderr, "%s: options stand behind the command; %s --help lists the commands\n", program_invocation_short_name, name_of(argv));
+    else fprintf(stderr, "%s: '%s' is no command; %s --help lists them\n", program_invocation_short_name, word, name_of(argv));
     return HU_USAGE;
 }

@@ -26,6 +26,11 @@ int hu_threads(void)
     return omp_get_max_threads();
 }
 
+int hu_thread(void)
+{
+    return omp_get_thread_num();
+}
+
 void hu_share(int64_t n, int parts, int index, int64_t *ret_from, int64_t *ret_to)
 {
     int64_t each = n / parts, more = n % parts;

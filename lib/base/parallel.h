@@ -9,6 +9,7 @@
  * (OMP_NUM_THREADS, else the processors that this process may run on). Returns the number set. */
 int hu_threads_set(int wanted);
 int hu_threads(void);
+int hu_thread(void); /* number of the thread that asks, 0 outside of parallel regions */
 int hu_processors(void); /* processors that this process may run on */
 
 /* Part `index` of `parts` of the range 0..n: *ret_from <= i < *ret_to; parts differ by at most one. */

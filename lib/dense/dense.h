@@ -7,6 +7,10 @@
 
 #include "base/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* double, float, pairs of double; and for storage only, as uint16_t: IEEE 754 binary16, and bfloat16 (the upper half of a float) */
 typedef enum { HU_F64, HU_F32, HU_C128, HU_F16, HU_BF16 } hu_scalar;
 typedef enum { HU_COL_MAJOR, HU_ROW_MAJOR } hu_order;
@@ -48,4 +52,7 @@ double hu_norm2(const double *x, int64_t n); /* without overflow of intermediate
 hu_status hu_dense_mul(double alpha, const hu_dense *a, bool transpose_a, const hu_dense *b, bool transpose_b, double beta,
                        hu_dense *c, hu_error *err);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -8,7 +8,7 @@
 
 #include <cblas.h>
 
-enum { BLOCK = 64, TILE = 384, SMALL = 96 }; /* columns of a panel; rows and columns of a tile; what is left to the unblocked loops */
+enum { BLOCK = 64, TILE = 384, SMALL = 96, SHARED = 1024 }; /* columns of a panel; rows and columns of a tile; what is left to the unblocked loops; rows from which on threads pay */
 
 static void one_thread_each(void)
 {
@@ -25,47 +25,55 @@ int64_t hu_dense_ldl_work(int64_t n)
 }
 
 /* Rows from..to below a factored diagonal block of `width` columns: X := X L^-T, kept in work as W = X, then X := W D^-1. */
-static void scale_rows(double *block, int64_t ld, int64_t from, int64_t to, int width, const double *inverse, double *work, int64_t rows)
+static void scale_rows(double *block, int64_t ld, int64_t from, int64_t to, int64_t width, const double *inverse, double *work, int64_t rows)
 {
-    double *x = block + from;
-    cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasUnit, (int)(to - from), width, 1.0, block, (int)ld, x, (int)ld);
-    for (int c = 0; c < width; c++) {
+    enum { STEP = 8 };
+    const int64_t count = to - from;
+    double *const x = block + from;
+    for (int64_t c = 0; c < width; c += STEP) {
+        const int64_t end = c + STEP < width ? c + STEP : width;
+        HU_PICK(hu_ldl_update)(x + c * ld, ld, x, ld, block + c, ld, count, end - c, c);
+        for (int64_t k = c + 1; k < end; k++)
+            for (int64_t p = c; p < k; p++) {
+                const double factor = block[p * ld + k];
+                for (int64_t i = 0; i < count; i++) x[k * ld + i] -= factor * x[p * ld + i];
+            }
+    }
+    for (int64_t c = 0; c < width; c++) {
         double *column = x + c * ld, *kept = work + c * rows + from - width;
-        for (int64_t i = 0; i < to - from; i++) {
+        for (int64_t i = 0; i < count; i++) {
             kept[i] = column[i];
             column[i] *= inverse[c];
         }
     }
 }
 
-/* The trailing matrix -= L W' by tiles of its lower triangle. */
-static void update_trailing(double *block, int64_t ld, int64_t n, int width, const double *work)
+/* A tile on the diagonal by strips, whose own corners alone touch the upper triangle, in a copy. */
+static void update_diagonal(double *c, int64_t ldc, const double *a, int64_t lda, const double *b, int64_t ldb, int64_t n, int64_t k)
 {
-    const int64_t rows = n - width, tiles = (rows + TILE - 1) / TILE, pairs = tiles * (tiles + 1) / 2;
-    double *const trailing = block + width * ld + width;
-#pragma omp parallel for schedule(dynamic) if (pairs > 1)
+    enum { STRIP = 48 };
+    for (int64_t s = 0; s < n; s += STRIP) {
+        const int64_t w = n - s < STRIP ? n - s : STRIP;
+        double corner[STRIP * STRIP] = {0}, *at = c + s * ldc + s;
+        HU_PICK(hu_ldl_update)(corner, STRIP, a + s, lda, b + s, ldb, w, w, k);
+        for (int64_t j = 0; j < w; j++)
+            for (int64_t i = j; i < w; i++) at[j * ldc + i] += corner[j * STRIP + i];
+        if (n > s + w) HU_PICK(hu_ldl_update)(at + w, ldc, a + s + w, lda, b + s, ldb, n - s - w, w, k);
+    }
+}
+
+/* The lower triangle of the n x n matrix C -= A B' by tiles, A and B n x k. */
+static void update_lower(double *c, int64_t ldc, const double *a, int64_t lda, const double *b, int64_t ldb, int64_t n, int64_t k)
+{
+    const int64_t tiles = (n + TILE - 1) / TILE, pairs = tiles * (tiles + 1) / 2;
+#pragma omp parallel for schedule(dynamic) if (n >= SHARED)
     for (int64_t p = 0; p < pairs; p++) {
         int64_t q = 0, first = 0; /* tile column q begins at pair `first` */
         while (p - first >= tiles - q) first += tiles - q++;
         const int64_t r = q + p - first, i = r * TILE, j = q * TILE;
-        const int64_t m = rows - i < TILE ? rows - i : TILE, c = rows - j < TILE ? rows - j : TILE;
-        if (r > q) {
-            cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)m, (int)c, width, -1.0, block + width + i, (int)ld, work + j, (int)rows, 1.0,
-                        trailing + j * ld + i, (int)ld);
-        } else { /* a diagonal tile, by strips, so that the upper triangle stays untouched but for the strips' own corners */
-            enum { STRIP = 48 };
-            for (int64_t s = 0; s < c; s += STRIP) {
-                const int64_t w = c - s < STRIP ? c - s : STRIP;
-                double corner[STRIP * STRIP], *at = trailing + (j + s) * ld + i + s;
-                cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)w, (int)w, width, -1.0, block + width + i + s, (int)ld, work + j + s, (int)rows,
-                            0.0, corner, STRIP);
-                for (int64_t b = 0; b < w; b++)
-                    for (int64_t a = b; a < w; a++) at[b * ld + a] += corner[b * STRIP + a];
-                if (m > s + w)
-                    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)(m - s - w), (int)w, width, -1.0, block + width + i + s + w, (int)ld,
-                                work + j + s, (int)rows, 1.0, at + w, (int)ld);
-            }
-        }
+        const int64_t rows = n - i < TILE ? n - i : TILE, cols = n - j < TILE ? n - j : TILE;
+        if (r > q) HU_PICK(hu_ldl_update)(c + j * ldc + i, ldc, a + i, lda, b + j, ldb, rows, cols, k);
+        else update_diagonal(c + j * ldc + i, ldc, a + i, lda, b + j, ldb, rows, k);
     }
 }
 
@@ -76,19 +84,18 @@ void hu_dense_ldl(double *a, int64_t ld, int64_t n, int64_t k, const int8_t *sig
         HU_PICK(hu_ldl_block)(a, ld, n, k, sign, pivots, ret_d, ret_inverse, replaced);
         return;
     }
-    one_thread_each();
     for (int64_t j = 0; j < k; j += BLOCK) {
-        const int width = (int)(k - j < BLOCK ? k - j : BLOCK);
+        const int64_t width = k - j < BLOCK ? k - j : BLOCK;
         const int64_t left = n - j, rows = left - width, parts = (rows + TILE - 1) / TILE;
         double *const block = a + j * ld + j;
         HU_PICK(hu_ldl_block)(block, ld, width, width, sign + j, pivots, ret_d + j, ret_inverse + j, replaced);
         if (rows == 0) continue;
-#pragma omp parallel for schedule(dynamic) if (parts > 1)
+#pragma omp parallel for schedule(dynamic) if (rows >= SHARED)
         for (int64_t p = 0; p < parts; p++) {
             const int64_t from = width + p * TILE, to = from + TILE < left ? from + TILE : left;
             scale_rows(block, ld, from, to, width, ret_inverse + j, work, rows);
         }
-        update_trailing(block, ld, left, width, work);
+        update_lower(block + width * ld + width, ld, block + width, ld, work, rows, rows, width);
     }
 }
 
@@ -121,19 +128,8 @@ void hu_dense_ldl_backward(const double *a, int64_t ld, int64_t k, double *x, in
 void hu_dense_gram(int64_t n, int64_t m, double alpha, const double *a, int64_t lda, const double *w, double *c, int64_t ldc, double *work)
 {
     if (n == 0 || m == 0) return;
-    one_thread_each();
-#pragma omp parallel for schedule(static) if (m * n > 1 << 15)
+#pragma omp parallel for schedule(static) if (m * n > 1 << 20)
     for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < n; j++) work[i * n + j] = w[i] * a[i * lda + j];
-    const int64_t tiles = (n + TILE - 1) / TILE, pairs = tiles * (tiles + 1) / 2;
-#pragma omp parallel for schedule(dynamic) if (pairs > 1)
-    for (int64_t p = 0; p < pairs; p++) {
-        int64_t q = 0, first = 0;
-        while (p - first >= tiles - q) first += tiles - q++;
-        const int64_t i = (q + p - first) * TILE, j = q * TILE;
-        const int64_t rows = n - i < TILE ? n - i : TILE, cols = n - j < TILE ? n - j : TILE;
-        /* row major m x n is column major n x m: C_ij += A_i W_j' */
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)rows, (int)cols, (int)m, alpha, a + i, (int)lda, work + j, (int)n, 1.0, c + j * ldc + i,
-                    (int)ldc);
-    }
+        for (int64_t j = 0; j < n; j++) work[i * n + j] = -alpha * w[i] * a[i * lda + j];
+    update_lower(c, ldc, a, lda, work, n, n, m); /* row major m x n is column major n x m */
 }

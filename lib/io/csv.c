@@ -6,6 +6,7 @@
 #include "io/csv.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "io/csv_reader.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,39 +14,6 @@
 
 enum { SAMPLE_ROWS = 1000, NAME_ROOM = 100 };
 static const int64_t sample_bytes = 1 << 18, longest_row = (int64_t)1 << 30;
-
-typedef struct {
-    const char *text; /* between the quotes */
-    int64_t size;
-    bool quoted, doubled; /* doubled: holds quotes that are doubled */
-} raw_field;
-
-struct hu_csv {
-    hu_source *source;
-    const char *name;
-    char delimiter, decimal, comment;
-    bool decimal_found;  /* not told by the caller */
-    bool has_header;
-    bool stop[256];      /* bytes that end a run of a bare field's bytes */
-
-    char *buffer;
-    int64_t room;
-    const char *p, *end; /* bytes that are there and not yet taken */
-    bool final;          /* no more will come */
-    int64_t line;        /* of p */
-    const char *row; /* where the last row begins */
-    int64_t row_line;
-    int64_t blanks;      /* blank lines that still count as rows of one missing value */
-    int64_t blank_line;
-
-    char **names;
-    int64_t columns; /* 0: not known yet */
-    raw_field *raw;
-    int64_t raw_room, fields;
-    hu_csv_field *field;
-    char *plain; /* contents of fields with doubled quotes */
-    int64_t plain_room;
-};
 
 /* ---- the reader's bytes ----------------------------------------------------------------------------------------- */
 
@@ -62,6 +30,7 @@ static hu_status refill(hu_csv *r, hu_error *err)
     size_t size;
     if (hu_source_read(r->source, r->buffer + kept, (size_t)(r->room - kept), &size, err)) return err->status;
     r->final = (int64_t)size < r->room - kept;
+    r->marks = r->next_mark = 0;
     r->p = r->buffer;
     r->end = r->buffer + kept + size;
     return HU_OK;
@@ -265,62 +234,9 @@ hu_status hu_csv_next(hu_csv *csv, const hu_csv_field **ret_fields, hu_error *er
 
 /* ---- cells -------------------------------------------------------------------------------------------------------- */
 
-/* The quick way through rows of plain cells: bare numbers under a decimal point, true and false, and in columns that are passed over bare text or
- * quoted text in one line. */
-
-static const char *plain_truth(const char *p, const char *end, double *ret_value)
-{
-    static const char words[2][6] = {"false", "true"};
-    int yes = (*p | 0x20) == 't';
-    const char *word = words[yes];
-    while (*word && p < end && (*p | 0x20) == *word) {
-        p++;
-        word++;
-    }
-    *ret_value = yes;
-    return *word ? NULL : p;
-}
-
-static const char *plain_text(const hu_csv *r, const char *p, const char *end)
-{
-    if (p < end && *p == '"') {
-        const char *close = memchr(p + 1, '"', (size_t)(end - p - 1));
-        return close && !memchr(p, '\n', (size_t)(close - p)) && !memchr(p, '\0', (size_t)(close - p)) ? close + 1 : NULL;
-    }
-    while (p < end && !r->stop[(unsigned char)*p]) p++;
-    return p;
-}
-
-/* Takes the next row if it is plain. ret_truths counts the truths in a column (may be NULL); skip (may be NULL) tells the columns to pass over. */
-static bool take_plain_row(hu_csv *r, const bool *skip, double *ret_row, bool *ret_truths)
-{
-    const char *p = r->p, *end = r->end;
-    if (p == end || r->blanks > 0 || r->decimal != '.' || *p == '\n' || *p == '\r' || (r->comment && *p == r->comment)) return false;
-    for (int64_t j = 0; j < r->columns; j++) {
-        const char *start = p;
-        if (ret_truths) ret_truths[j] = false;
-        if (skip && skip[j]) {
-            p = plain_text(r, p, end);
-        } else {
-            p = hu_number_parse(p, end, &ret_row[j]);
-            if (!p && ret_truths && start < end && (p = plain_truth(start, end, &ret_row[j]))) ret_truths[j] = true;
-        }
-        if (!p || p == end) return false;
-        if (j + 1 < r->columns) {
-            if (*p++ != r->delimiter) return false;
-        } else if (*p == '\r' && p + 1 < end) {
-            p++;
-        }
-    }
-    if (*p != '\n') return false;
-    r->row_line = r->line++;
-    r->p = p + 1;
-    return true;
-}
-
 bool hu_csv_next_numbers(hu_csv *csv, double *ret_row)
 {
-    return take_plain_row(csv, NULL, ret_row, NULL);
+    return hu_csv_take_plain(csv, NULL, NULL, 0, ret_row, NULL);
 }
 
 static bool is_word(const char *text, int64_t size, const char *word)
@@ -643,25 +559,49 @@ void hu_csv_close(hu_csv *csv)
     hu_free(csv->raw);
     hu_free(csv->plain);
     hu_free(csv->buffer);
+    hu_free(csv->mark);
     free(csv);
 }
 
 /* ---- tables: numbers in a first pass over the bytes, the levels of text columns in a second --------------------------- */
 
-static hu_status make_room(hu_csv_table *t, int64_t *room, hu_error *err)
+enum { FIRST_ROWS = 1024, ODD = 72 };
+
+/* Moves the numbers into a block with room for `wanted` rows. Columns begin an odd number of cache lines apart, so that a row's cells do not fall on each other. */
+static hu_status move_numbers(hu_csv_table *t, int64_t wanted, hu_error *err)
 {
-    if (t->rows < *room) return HU_OK;
-    int64_t wanted = *room;
+    int64_t numeric = 0, stride = (wanted + 7) / 8 * 8 + ODD;
+    double *block;
+    for (int64_t j = 0; j < t->columns; j++) numeric += !t->column[j].is_text;
+    if (hu_alloc(numeric, (size_t)stride * sizeof *block, "a table of numbers", (void **)&block, err)) return err->status;
+    double *to = block;
+    for (int64_t j = 0; j < t->columns; j++) {
+        hu_csv_column *c = &t->column[j];
+        if (c->is_text) continue;
+        if (t->rows) memcpy(to, c->number, (size_t)t->rows * sizeof *to);
+        c->number = to;
+        to += stride;
+    }
+    hu_free(t->block);
+    t->block = block;
+    return HU_OK;
+}
+
+/* Room for a row more, and at least for `expected` rows. */
+static hu_status make_room(hu_csv_table *t, int64_t expected, int64_t *room, hu_error *err)
+{
+    int64_t wanted = *room + *room / 2 > FIRST_ROWS ? *room + *room / 2 : FIRST_ROWS;
+    if (t->rows < *room && expected <= *room) return HU_OK;
+    if (wanted < expected) wanted = expected;
+    if (move_numbers(t, wanted, err)) return err->status;
     for (int64_t j = 0; j < t->columns; j++) {
         hu_csv_column *c = &t->column[j];
         int64_t have = *room;
-        if (!c->is_text && hu_grow((void **)&c->number, &have, t->rows + 1, sizeof(double), c->name, err)) return err->status;
-        have = *room;
-        if (c->missing && hu_grow((void **)&c->missing, &have, t->rows + 1, 1, c->name, err)) return err->status;
-        if (c->missing) memset(c->missing + *room, 0, (size_t)(have - *room));
-        wanted = have > wanted ? have : wanted;
+        if (!c->missing) continue;
+        if (hu_grow((void **)&c->missing, &have, wanted, 1, c->name, err)) return err->status;
+        memset(c->missing + *room, 0, (size_t)(have - *room));
     }
-    *room = wanted > *room ? wanted : t->rows + 1 + t->rows / 2;
+    *room = wanted;
     return HU_OK;
 }
 
@@ -690,7 +630,6 @@ static hu_status read_row(hu_csv *r, hu_csv_table *t, int64_t room, hu_error *er
         c->is_text = true;
         c->first_word_row = t->rows;
         c->first_word_line = r->row_line;
-        hu_free(c->number);
         hu_free(c->missing);
         c->number = NULL;
         c->missing = NULL;
@@ -699,27 +638,42 @@ static hu_status read_row(hu_csv *r, hu_csv_table *t, int64_t room, hu_error *er
     return status;
 }
 
-/* The first pass. */
-static hu_status read_rows(hu_csv *r, hu_csv_table *t, hu_error *err)
+/* Where the next row begins, in bytes from some start. */
+static int64_t place_of(const hu_csv *r, bool whole)
 {
-    int64_t room = 0, n = t->columns;
+    return whole ? r->p - r->buffer : hu_source_offset(r->source) - (r->end - r->p);
+}
+
+/* The first pass. size: of the source's bytes, counted as place_of() does. */
+static hu_status read_rows(hu_csv *r, bool whole, int64_t size, hu_csv_table *t, hu_error *err)
+{
+    int64_t room = 0, n = t->columns, begin = place_of(r, whole), expected = 0;
     void *block;
-    if (hu_alloc_zero(n, sizeof(double) + 2 * sizeof(bool), "a row of numbers", &block, err)) return err->status;
-    double *row = block;
-    bool *is_text = (bool *)(row + n), *truths = is_text + n;
+    if (hu_alloc_zero(n, sizeof(double *) + sizeof(bool) + 1, "a row of numbers", &block, err)) return err->status;
+    double **number = block;
+    bool *is_text = (bool *)(number + n);
+    uint8_t *kind = (uint8_t *)(is_text + n);
     hu_status status = HU_OK;
     for (; !status; t->rows++) {
-        if ((status = make_room(t, &room, err))) break;
-        if (take_plain_row(r, is_text, row, truths)) {
-            for (int64_t j = 0; j < n; j++) {
-                if (is_text[j]) continue;
-                t->column[j].number[t->rows] = row[j];
-                t->column[j].truths += truths[j];
+        if (t->rows == FIRST_ROWS) /* the others will be as long; few more, so that memory is touched once */
+            expected = (int64_t)((double)FIRST_ROWS * (double)(size - begin) / (double)(place_of(r, whole) - begin) * 1.02);
+        if (t->rows == room || t->rows == FIRST_ROWS) {
+            if ((status = make_room(t, expected, &room, err))) break;
+            for (int64_t j = 0; j < n; j++) number[j] = t->column[j].number;
+        }
+        if (hu_csv_take_plain(r, is_text, number, t->rows, NULL, kind)) {
+            for (int64_t j = 0; j < n && !status; j++) {
+                if (kind[j] == HU_CSV_NUMBER) continue;
+                if (kind[j] == HU_CSV_MISSING) status = set_missing(&t->column[j], t->rows, room, err);
+                else t->column[j].truths++;
             }
             continue;
         }
         if ((status = read_row(r, t, room, err))) break;
-        for (int64_t j = 0; j < n; j++) is_text[j] = t->column[j].is_text;
+        for (int64_t j = 0; j < n; j++) {
+            is_text[j] = t->column[j].is_text;
+            number[j] = t->column[j].number;
+        }
     }
     hu_free(block);
     return status == HU_END ? HU_OK : status;
@@ -856,17 +810,18 @@ static hu_status new_table(const hu_csv *r, hu_csv_table **ret_table, hu_error *
 }
 
 /* whole: all bytes are in the buffer; else the source can go back to an offset. */
-static hu_status read_table(hu_csv *r, bool whole, hu_csv_table **ret_table, hu_error *err)
+static hu_status read_table(hu_csv *r, bool whole, int64_t size, hu_csv_table **ret_table, hu_error *err)
 {
     if (new_table(r, ret_table, err)) return err->status;
     hu_csv_table *t = *ret_table;
     const char *rows_begin = r->p;
     int64_t rows_offset = hu_source_offset(r->source) - (r->end - r->p), rows_line = r->line;
-    if (read_rows(r, t, err)) return err->status;
+    if (read_rows(r, whole, size, t, err)) return err->status;
     bool text = false;
     for (int64_t j = 0; j < t->columns; j++) text |= t->column[j].is_text;
     if (!text) return HU_OK;
     r->line = rows_line;
+    r->marks = r->next_mark = 0;
     if (whole) {
         r->p = rows_begin;
     } else {
@@ -899,7 +854,7 @@ hu_status hu_csv_read(hu_source *source, const hu_csv_options *options, int64_t 
         status = refill(r, err);
     }
     if (!status) status = begin(r, options, err);
-    if (!status) status = read_table(r, whole, ret_table, err);
+    if (!status) status = read_table(r, whole, size, ret_table, err);
     hu_csv_close(r);
     if (!status) return HU_OK;
     hu_csv_table_free(*ret_table);
@@ -916,9 +871,9 @@ void hu_csv_table_free(hu_csv_table *table)
         hu_free(c->levels);
         hu_free(c->level);
         hu_free(c->missing);
-        hu_free(c->number);
         free(c->name);
     }
+    hu_free(table->block);
     hu_free(table->column);
     free(table);
 }

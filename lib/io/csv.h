@@ -80,7 +80,7 @@ hu_status hu_csv_fail(const hu_csv *csv, int64_t column, hu_error *err, const ch
 typedef struct {
     char *name;
     bool is_text;
-    double *number;     /* numeric: [rows], NaN where missing */
+    double *number;     /* numeric: [rows], NaN where missing; in the table's block */
     uint8_t *missing;   /* numeric: [rows], or NULL where nothing is missing */
     int32_t *level;     /* text: [rows], -1 where missing */
     char **levels;      /* text: [level_count] in the order of their bytes */
@@ -95,6 +95,7 @@ typedef struct {
 typedef struct {
     int64_t rows, columns;
     hu_csv_column *column; /* [columns] */
+    double *block;         /* the numbers of all columns */
 } hu_csv_table;
 
 /* Reads the rest of the source, of at most most_bytes bytes. A table without rows is not an error. Free with hu_csv_table_free(). */

@@ -82,6 +82,7 @@ static hu_status read_bytes(hu_members *m, struct archive *archive, int64_t most
         const int code = archive_read_data_block(archive, &bytes, &size, &offset);
         if (code == ARCHIVE_EOF) return HU_OK;
         if (code != ARCHIVE_OK) return fail_archive(m, archive, err);
+        if (size == 0) continue;
         if (offset != ret->size) return fail(m, err, "a member has holes:", ret->name);
         if ((int64_t)size > most - m->bytes) return hu_fail(err, HU_INPUT, "%s: its members are larger than %lld bytes together", m->archive, (long long)most);
         if (hu_grow((void **)&ret->bytes, &room, ret->size + (int64_t)size, 1, "a member", err)) return err->status;
@@ -132,7 +133,7 @@ static hu_status check_member(const hu_members *m, const hu_json_place *members,
     if (hu_json_member(members, name, &facts, err) || hu_json_integer(&facts, "bytes", 0, INT64_MAX, &bytes, err) || hu_json_text(&facts, "crc32c", &crc, err)) return err->status;
     if (at < 0) return fail(m, err, "the manifest names a member that is not there:", name);
     char found[9];
-    snprintf(found, sizeof found, "%08x", hu_crc32c(0, m->list[at].bytes, (size_t)m->list[at].size));
+    snprintf(found, sizeof found, "%08x", hu_crc32c(0, m->list[at].bytes ? m->list[at].bytes : "", (size_t)m->list[at].size));
     if (m->list[at].size != bytes || strcmp(found, crc) != 0) return fail(m, err, "a member is damaged:", name);
     return HU_OK;
 }
@@ -147,7 +148,7 @@ static hu_status check_manifest(const hu_members *m, const char *kind, int major
     char *label;
     if (at < 0) return HU_OK;
     if (asprintf(&label, "%s: " MANIFEST, m->archive) < 0) return hu_fail(err, HU_SYSTEM, "out of memory");
-    if (hu_json_parse(m->list[at].bytes, m->list[at].size, label, &document, err)) goto cleanup;
+    if (hu_json_parse(m->list[at].bytes ? m->list[at].bytes : "", m->list[at].size, label, &document, err)) goto cleanup;
     root = hu_json_root(document, label);
     if (hu_json_text(&root, "kind", &found, err) || hu_json_integer(&root, "major", 0, INT32_MAX, &version, err) || hu_json_member(&root, "members", &members, err)) goto cleanup;
     if (strcmp(found, kind) != 0) hu_fail(err, HU_INPUT, "%s: is a bundle of kind '%.100s', not '%s'", m->archive, found, kind);

@@ -80,6 +80,25 @@ hu_status hu_frame_finish(hu_frame *frame, hu_error *err)
     return err->status;
 }
 
+hu_status hu_frame_rows(const hu_frame *frame, const int32_t *row, int64_t n, hu_frame **ret_part, hu_error *err)
+{
+    hu_frame *part = NULL;
+    if (hu_frame_new(n, frame->features, &part, err)) return err->status;
+    for (int32_t f = 0; f < frame->features; f++) {
+        if (hu_feature_copy(&frame->feature[f], &part->feature[f], err)) goto failed;
+        hu_free(part->feature[f].level_rows);
+        part->feature[f].level_rows = NULL;
+        for (int64_t i = 0; i < n; i++) part->column[f][i] = frame->column[f][row[i]];
+    }
+    for (int64_t i = 0; i < n; i++) part->y[i] = frame->y[row[i]];
+    if (hu_frame_finish(part, err)) goto failed;
+    *ret_part = part;
+    return HU_OK;
+failed:
+    hu_frame_free(part);
+    return err->status;
+}
+
 hu_status hu_feature_copy(const hu_feature *from, hu_feature *to, hu_error *err)
 {
     *to = *from;

@@ -10,6 +10,7 @@ typedef struct {
     int32_t level_count;  /* 0: numbers */
     int64_t *level_rows;  /* [level_count] of training */
     double least, most, median; /* of numbers; NaN where all are missing */
+    bool is_log;          /* of numbers: they are the natural logarithms of what the table has */
     int64_t missing;      /* rows of training */
 } hu_feature;
 
@@ -28,6 +29,9 @@ void hu_frame_free(hu_frame *frame); /* NULL is allowed */
 
 /* Fills x and what features say of their values. */
 hu_status hu_frame_finish(hu_frame *frame, hu_error *err);
+
+/* A table of n rows of another, which are listed in row[n]. Free with hu_frame_free(). */
+hu_status hu_frame_rows(const hu_frame *frame, const int32_t *row, int64_t n, hu_frame **ret_part, hu_error *err);
 
 /* Copies and frees what a feature owns. */
 hu_status hu_feature_copy(const hu_feature *from, hu_feature *to, hu_error *err);

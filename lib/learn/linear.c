@@ -6,6 +6,7 @@
 #include "learn/linear.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "dense/dense_kernel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@ static double factor_value(const hu_factor *f, const double *x)
     case HU_FACTOR_NUMBER: return isnan(v) ? 0.0 : (v - f->a) * f->b;
     case HU_FACTOR_LEVEL: return v == f->a;
     case HU_FACTOR_POWER: return (f->a == 0.0 ? 1.0 : pow(v, f->a)) * (f->b == 0.0 ? 1.0 : pow(log2(v), f->b));
+    case HU_FACTOR_POWER_OF_LOG: return (f->a == 0.0 ? 1.0 : exp(f->a * v)) * (f->b == 0.0 ? 1.0 : pow(v / M_LN2, f->b));
     default: return 1.0;
     }
 }
@@ -152,6 +154,8 @@ cleanup:
 
 enum { PATH = 60, FOLDS = 10, SWEEPS = 300 };
 
+/* Columns have mean 0 and so the constant is the mean of the targets. Terms that are or were not zero are active: their products with each other are kept (in the
+ * same article "covariance updates"), so that sweeps over them do not touch the rows. */
 typedef struct {
     int64_t n, terms;
     const double *column; /* [terms][n] */
@@ -159,53 +163,122 @@ typedef struct {
     double *beta;         /* [terms] */
     double *square;       /* [terms] mean square of the column */
     double constant;
-    int32_t *active;      /* terms that are or were not zero */
-    int64_t active_count;
+    int32_t *active;      /* [active_count] */
+    int32_t *place;       /* [terms] place among the active, or -1 */
+    int64_t active_count, room;
+    double *product;      /* [room][room] mean products of active columns */
+    double *slope;        /* [room] mean product of an active column and the residual */
+    double *before;       /* [room] */
 } lasso;
 
-/* Moves one coordinate to its minimum; returns by how much, in mean square. */
-static double move(lasso *l, int64_t k, double penalty)
-{
-    const double *column = l->column + k * l->n;
-    double dot = 0.0, n = (double)l->n;
-    if (!(l->square[k] > 0)) return 0.0;
-    for (int64_t i = 0; i < l->n; i++) dot += column[i] * l->residual[i];
-    double pull = dot / n + l->square[k] * l->beta[k];
-    double beta = fabs(pull) <= penalty ? 0.0 : (pull - copysign(penalty, pull)) / l->square[k];
-    double change = beta - l->beta[k];
-    if (change == 0.0) return 0.0;
-    for (int64_t i = 0; i < l->n; i++) l->residual[i] -= change * column[i];
-    if (l->beta[k] == 0.0) {
-        bool known = false;
-        for (int64_t a = 0; a < l->active_count && !known; a++) known = l->active[a] == k;
-        if (!known) l->active[l->active_count++] = (int32_t)k;
-    }
-    l->beta[k] = beta;
-    return change * change * l->square[k];
-}
-
-static double move_constant(lasso *l)
+/* sum x[i] y[i], in an order that depends on n alone. */
+static double dot_of(const double *x, const double *y, int64_t n)
 {
     double sum = 0.0;
-    for (int64_t i = 0; i < l->n; i++) sum += l->residual[i];
-    double change = sum / (double)l->n;
-    for (int64_t i = 0; i < l->n; i++) l->residual[i] -= change;
-    l->constant += change;
-    return change * change;
+    for (int64_t i = 0; i < n; i += HU_SUM_BLOCK) sum += HU_PICK(hu_dot_block)(x + i, y + i, n - i < HU_SUM_BLOCK ? n - i : HU_SUM_BLOCK);
+    return sum;
 }
 
-static void descend(lasso *l, double penalty, double enough)
+static double mean_product(const lasso *l, int64_t k, const double *x)
+{
+    return dot_of(l->column + k * l->n, x, l->n) / (double)l->n;
+}
+
+static hu_status grow_active(lasso *l, hu_error *err)
+{
+    int64_t room = l->room ? 2 * l->room : 64;
+    double *product, *slope;
+    if (l->active_count < l->room) return HU_OK;
+    if (hu_alloc(room, (size_t)room * sizeof *product, "the lasso", (void **)&product, err)) return err->status;
+    if (hu_alloc(2 * room, sizeof *slope, "the lasso", (void **)&slope, err)) {
+        hu_free(product);
+        return err->status;
+    }
+    for (int64_t a = 0; a < l->active_count; a++) memcpy(product + a * room, l->product + a * l->room, (size_t)l->active_count * sizeof *product);
+    hu_free(l->product);
+    hu_free(l->slope);
+    l->product = product;
+    l->slope = slope;
+    l->before = slope + room;
+    l->room = room;
+    return HU_OK;
+}
+
+static hu_status make_active(lasso *l, int64_t k, hu_error *err)
+{
+    if (l->place[k] >= 0) return HU_OK;
+    if (grow_active(l, err)) return err->status;
+    int64_t mine = l->active_count++;
+    l->active[mine] = (int32_t)k;
+    l->place[k] = (int32_t)mine;
+    for (int64_t a = 0; a <= mine; a++) l->product[mine * l->room + a] = l->product[a * l->room + mine] = mean_product(l, k, l->column + l->active[a] * l->n);
+    return HU_OK;
+}
+
+static void change_residual(lasso *l, int64_t k, double change)
+{
+    const double *column = l->column + k * l->n;
+    for (int64_t i = 0; i < l->n; i++) l->residual[i] -= change * column[i];
+}
+
+/* What a coordinate's minimum is, by the mean product of its column and the residual. */
+static double minimum_of(const lasso *l, int64_t k, double slope, double penalty)
+{
+    double pull = slope + l->square[k] * l->beta[k];
+    return fabs(pull) <= penalty ? 0.0 : (pull - copysign(penalty, pull)) / l->square[k];
+}
+
+/* A sweep over all terms, on the rows. *ret_most: the greatest move, in mean square. */
+static hu_status sweep_all(lasso *l, double penalty, double *ret_most, hu_error *err)
+{
+    *ret_most = 0.0;
+    for (int64_t k = 0; k < l->terms; k++) {
+        if (!(l->square[k] > 0)) continue;
+        double beta = minimum_of(l, k, mean_product(l, k, l->residual), penalty), change = beta - l->beta[k];
+        if (change == 0.0) continue;
+        if (make_active(l, k, err)) return err->status;
+        change_residual(l, k, change);
+        l->beta[k] = beta;
+        *ret_most = fmax(*ret_most, change * change * l->square[k]);
+    }
+    return HU_OK;
+}
+
+/* Sweeps over the active terms until they rest. */
+static void sweep_active(lasso *l, double penalty, double enough)
+{
+    int64_t n = l->active_count;
+    for (int64_t a = 0; a < n; a++) {
+        l->slope[a] = mean_product(l, l->active[a], l->residual);
+        l->before[a] = l->beta[l->active[a]];
+    }
+    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+        double most = 0.0;
+        for (int64_t a = 0; a < n; a++) {
+            int32_t k = l->active[a];
+            double beta = minimum_of(l, k, l->slope[a], penalty), change = beta - l->beta[k];
+            if (change == 0.0) continue;
+            const double *product = l->product + a * l->room;
+            for (int64_t b = 0; b < n; b++) l->slope[b] -= change * product[b];
+            l->beta[k] = beta;
+            most = fmax(most, change * change * l->square[k]);
+        }
+        if (most <= enough) break;
+    }
+    for (int64_t a = 0; a < n; a++) {
+        double change = l->beta[l->active[a]] - l->before[a];
+        if (change != 0.0) change_residual(l, l->active[a], change);
+    }
+}
+
+static hu_status descend(lasso *l, double penalty, double enough, hu_error *err)
 {
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
-        double most = move_constant(l);
-        for (int64_t k = 0; k < l->terms; k++) most = fmax(most, move(l, k, penalty));
-        if (most <= enough) return;
-        for (int inner = 0; inner < SWEEPS; inner++) {
-            double moved = move_constant(l);
-            for (int64_t a = 0; a < l->active_count; a++) moved = fmax(moved, move(l, l->active[a], penalty));
-            if (moved <= enough) break;
-        }
+        double most;
+        if (sweep_all(l, penalty, &most, err) || most <= enough) break;
+        sweep_active(l, penalty, enough);
     }
+    return err->status;
 }
 
 static double penalty_at(double most, int step)
@@ -220,30 +293,35 @@ static hu_status open_lasso(lasso *l, int64_t n, int64_t terms, hu_error *err)
         hu_alloc_zero(terms, sizeof *l->beta, "the lasso", (void **)&l->beta, err) ||
         hu_alloc_zero(terms, sizeof *l->square, "the lasso", (void **)&l->square, err))
         return err->status;
+    if (hu_alloc(terms, sizeof *l->place, "the lasso", (void **)&l->place, err)) return err->status;
     return hu_alloc_zero(terms, sizeof *l->active, "the lasso", (void **)&l->active, err);
 }
 
 static void close_lasso(lasso *l)
 {
+    hu_free(l->place);
+    hu_free(l->product);
+    hu_free(l->slope);
     hu_free(l->residual);
     hu_free(l->beta);
     hu_free(l->square);
     hu_free(l->active);
 }
 
-/* Sets the start: targets as residuals, all weights zero. */
+/* Sets the start: targets about their mean as residuals, all weights zero. The columns have mean 0. */
 static void start_lasso(lasso *l, const double *column, int64_t n, const double *target)
 {
+    double sum = 0.0;
     l->n = n;
     l->column = column;
-    l->constant = 0.0;
     l->active_count = 0;
-    memcpy(l->residual, target, (size_t)n * sizeof *target);
+    for (int64_t i = 0; i < n; i++) sum += target[i];
+    l->constant = sum / (double)n;
+    for (int64_t i = 0; i < n; i++) l->residual[i] = target[i] - l->constant;
     memset(l->beta, 0, (size_t)l->terms * sizeof *l->beta);
     for (int64_t k = 0; k < l->terms; k++) {
-        double sum = 0.0;
-        for (int64_t i = 0; i < n; i++) sum += column[k * n + i] * column[k * n + i];
-        l->square[k] = sum / (double)n;
+        l->square[k] = mean_product(l, k, column + k * n);
+        l->place[k] = -1;
     }
 }
 
@@ -255,51 +333,88 @@ static double variance_of(const double *y, int64_t n)
     return squares / (double)n;
 }
 
-/* Adds to error[step] the squared errors on the rows of one fold, by the path that the other rows give. */
-static void try_fold(const design *d, const double *target, const int32_t *fold, int mine, double most, lasso *l, double *column, double *kept, double *error)
+/* The rows of all folds but one, and the fit on them. */
+typedef struct {
+    lasso l;
+    double *column; /* [terms][n], about their means there */
+    double *mean;   /* [terms] */
+    double *target; /* [n] */
+    double enough;
+} fold_fit;
+
+static void close_fold(fold_fit *f)
 {
-    int64_t n = 0;
-    for (int64_t i = 0; i < d->n; i++)
-        if (fold[i] != mine) kept[n++] = target[i];
-    for (int64_t k = 0; k < d->terms; k++)
-        for (int64_t i = 0, at = k * n; i < d->n; i++)
-            if (fold[i] != mine) column[at++] = d->column[k * d->n + i];
-    if (n == 0) return;
-    start_lasso(l, column, n, kept);
-    double enough = 1e-7 * variance_of(kept, n);
-    for (int step = 0; step < PATH; step++) {
-        descend(l, penalty_at(most, step), enough);
-        for (int64_t i = 0; i < d->n; i++) {
-            if (fold[i] != mine) continue;
-            double value = l->constant;
-            for (int64_t a = 0; a < l->active_count; a++) value += l->beta[l->active[a]] * d->column[l->active[a] * d->n + i];
-            error[step] += (target[i] - value) * (target[i] - value);
-        }
-    }
+    close_lasso(&f->l);
+    hu_free(f->column);
+    hu_free(f->mean);
+    hu_free(f->target);
 }
 
-/* The step of the path that errs least in the folds. */
+static hu_status open_fold(const design *d, const double *target, const int32_t *fold, int mine, fold_fit *f, hu_error *err)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < d->n; i++) n += fold[i] != mine;
+    if (hu_alloc(d->terms, (size_t)n * sizeof *f->column, "folds", (void **)&f->column, err) || hu_alloc(d->terms, sizeof *f->mean, "folds", (void **)&f->mean, err) ||
+        hu_alloc(n, sizeof *f->target, "folds", (void **)&f->target, err) || open_lasso(&f->l, n, d->terms, err))
+        return err->status;
+    for (int64_t i = 0, at = 0; i < d->n; i++)
+        if (fold[i] != mine) f->target[at++] = target[i];
+    for (int64_t k = 0; k < d->terms; k++) {
+        double sum = 0.0, *to = f->column + k * n;
+        for (int64_t i = 0, at = 0; i < d->n; i++)
+            if (fold[i] != mine) sum += to[at++] = d->column[k * d->n + i];
+        f->mean[k] = sum / (double)n;
+        for (int64_t i = 0; i < n; i++) to[i] -= f->mean[k];
+    }
+    start_lasso(&f->l, f->column, n, f->target);
+    f->enough = 1e-7 * variance_of(f->target, n);
+    return HU_OK;
+}
+
+/* The squared errors on the rows that the fold's fit has not seen. */
+static double error_of(const design *d, const double *target, const int32_t *fold, int mine, const fold_fit *f)
+{
+    const lasso *l = &f->l;
+    double sum = 0.0;
+    for (int64_t i = 0; i < d->n; i++) {
+        if (fold[i] != mine) continue;
+        double value = l->constant;
+        for (int64_t a = 0; a < l->active_count; a++) value += l->beta[l->active[a]] * (d->column[l->active[a] * d->n + i] - f->mean[l->active[a]]);
+        sum += (target[i] - value) * (target[i] - value);
+    }
+    return sum;
+}
+
+enum { PATIENCE = 10 }; /* steps behind the best one */
+
+/* The step of the path that errs least in the folds. All folds walk the path together, and end where the error has not come down for some steps: what lies behind
+ * costs most, and fits noise. */
 static hu_status choose_step(const design *d, const double *target, uint64_t seed, double most, int *ret_step, hu_error *err)
 {
+    fold_fit fit[FOLDS] = {0};
     int32_t *fold;
-    double *column = NULL, *kept = NULL, error[PATH] = {0};
-    lasso l = {0};
-    if (hu_alloc(d->n, sizeof *fold, "folds", (void **)&fold, err) ||
-        hu_alloc(d->terms, (size_t)d->n * sizeof *column, "folds", (void **)&column, err) ||
-        hu_alloc(d->n, sizeof *kept, "folds", (void **)&kept, err) || open_lasso(&l, d->n, d->terms, err))
-        goto cleanup;
+    double least = INFINITY;
+    int folds = d->n < FOLDS ? (int)d->n : FOLDS;
+    if (hu_alloc(d->n, sizeof *fold, "folds", (void **)&fold, err)) return err->status;
     hu_random random = hu_random_stream(seed, 0x1a550);
     for (int64_t i = 0; i < d->n; i++) fold[i] = (int32_t)(i % FOLDS);
     hu_random_shuffle(&random, fold, d->n);
-    for (int f = 0; f < FOLDS; f++) try_fold(d, target, fold, f, most, &l, column, kept, error);
+    for (int f = 0; f < folds; f++)
+        if (open_fold(d, target, fold, f, &fit[f], err)) goto cleanup;
     *ret_step = 0;
-    for (int step = 1; step < PATH; step++)
-        if (error[step] < error[*ret_step]) *ret_step = step;
+    for (int step = 0; step < PATH && step <= *ret_step + PATIENCE; step++) {
+        double error = 0.0;
+        for (int f = 0; f < folds; f++) {
+            if (descend(&fit[f].l, penalty_at(most, step), fit[f].enough, err)) goto cleanup;
+            error += error_of(d, target, fold, f, &fit[f]);
+        }
+        if (!(error < least)) continue;
+        least = error;
+        *ret_step = step;
+    }
 cleanup:
-    close_lasso(&l);
+    for (int f = 0; f < folds; f++) close_fold(&fit[f]);
     hu_free(fold);
-    hu_free(column);
-    hu_free(kept);
     return err->status;
 }
 
@@ -329,17 +444,13 @@ hu_status hu_linear_lasso(const hu_frame *frame, const double *y, const int32_t 
     if (hu_alloc(n, sizeof *target, "targets", (void **)&target, err) || make_design(frame, rows, n, pairs, &d, err) || open_lasso(&l, n, d.terms, err)) goto cleanup;
     for (int64_t i = 0; i < n; i++) target[i] = y[rows ? rows[i] : i];
     start_lasso(&l, d.column, n, target);
-    move_constant(&l);
     double most = 0.0, enough = 1e-8 * variance_of(target, n);
-    for (int64_t k = 0; k < d.terms; k++) {
-        double dot = 0.0;
-        for (int64_t i = 0; i < n; i++) dot += d.column[k * n + i] * l.residual[i];
-        most = fmax(most, fabs(dot) / (double)n);
-    }
+    for (int64_t k = 0; k < d.terms; k++) most = fmax(most, fabs(mean_product(&l, k, l.residual)));
     int step = 0;
     if (most > 0 && n >= 4) {
         if (choose_step(&d, target, seed, most, &step, err)) goto cleanup;
-        for (int s = 0; s <= step; s++) descend(&l, penalty_at(most, s), enough);
+        for (int s = 0; s <= step; s++)
+            if (descend(&l, penalty_at(most, s), enough, err)) goto cleanup;
     }
     take_terms(&d, &l, ret_linear, err);
 cleanup:
@@ -362,7 +473,7 @@ static hu_status check_scale(const hu_frame *frame, const int32_t *rows, int64_t
 {
     *ret_logs = true;
     for (int64_t i = 0; i < n; i++) {
-        double v = row_of(frame, rows, i)[f];
+        double x = row_of(frame, rows, i)[f], v = frame->feature[f].is_log ? exp(x) : x;
         if (frame->feature[f].level_count || !(v > 0)) return hu_fail(err, HU_INPUT, "column %s: a scale must be a positive number in every row", frame->feature[f].name);
         if (v < 1.0) *ret_logs = false;
     }
@@ -382,7 +493,7 @@ static hu_status list_powers(const hu_frame *frame, const int32_t *rows, int64_t
             for (int g = 0; g < (logs ? LOGS : 1); g++) {
                 if (exponents[e] == 0.0 && g == 0) continue;
                 if (hu_grow((void **)ret_term, &room, *ret_count + 1, sizeof **ret_term, "terms", err)) return err->status;
-                (*ret_term)[(*ret_count)++] = (hu_term){1.0, {{HU_FACTOR_POWER, scale[s], exponents[e], g}, none}};
+                (*ret_term)[(*ret_count)++] = (hu_term){1.0, {{frame->feature[scale[s]].is_log ? HU_FACTOR_POWER_OF_LOG : HU_FACTOR_POWER, scale[s], exponents[e], g}, none}};
             }
     }
     singles = *ret_count;
@@ -421,7 +532,7 @@ static bool solve_normal(int k, double a[][MOST_CHOSEN + 1], double *b)
 }
 
 /* Relative least squares on the columns (each divided by the target, scaled to length 1); the mean squared error of each row by the others' fit. Columns that
- * nearly repeat each other give infinity. */
+ * nearly repeat each other give infinity, and so do weights below 0: such a sum would leave the positive numbers somewhere beyond the table. */
 static double leave_one_out(const double *const *column, int k, int64_t n, double *weight)
 {
     double a[MOST_CHOSEN + 1][MOST_CHOSEN + 1], sum = 0.0;
@@ -435,6 +546,8 @@ static double leave_one_out(const double *const *column, int k, int64_t n, doubl
         }
     }
     if (!solve_normal(k, a, weight)) return INFINITY;
+    for (int i = 0; i < k; i++)
+        if (!(weight[i] >= 0)) return INFINITY;
     for (int64_t r = 0; r < n; r++) {
         double h[MOST_CHOSEN + 1], leverage = 0.0, value = 0.0;
         for (int j = 0; j < k; j++) {

@@ -7,6 +7,8 @@ libcommon_la_SOURCES += lib/learn/boost.c lib/learn/boost.h
 libcommon_la_SOURCES += lib/learn/frame.c lib/learn/frame.h
 libcommon_la_SOURCES += lib/learn/linear.c lib/learn/linear.h
 libcommon_la_SOURCES += lib/learn/model.c lib/learn/model.h
+libcommon_la_SOURCES += lib/learn/model_file.c lib/learn/model_build.h
+libcommon_la_SOURCES += lib/learn/transfer.c lib/learn/transfer.h
 
 # Growth and walks give the same bits at each instruction level: no product may be fused with a sum.
 LEARN_KERNELS = lib/learn/tree_kernel.c

@@ -4,6 +4,9 @@
  * It works on the target itself or on its logarithm. Its band comes from rows that their predictor has not seen: out of bag, or in ten folds where
  * a part needs all rows at once (split conformal prediction: Lei et al. 2018, scaled by the spread of the trees).
  *
+ * A model that was transferred (transfer.h) adds to those parts a multiple of what its source answers, a model of the same features that was learnt
+ * elsewhere; and its forest may split on that answer. One of the kind HU_MODEL_MATCHED has no part of its own beside.
+ *
  * Sections: training, prediction, files.
  */
 #ifndef HU_LEARN_MODEL_H
@@ -13,7 +16,7 @@
 #include "learn/frame.h"
 #include "learn/linear.h"
 
-typedef enum { HU_MODEL_RF, HU_MODEL_ET, HU_MODEL_BOOST, HU_MODEL_LINEAR, HU_MODEL_HYBRID, HU_MODEL_KINDS } hu_model_kind;
+typedef enum { HU_MODEL_RF, HU_MODEL_ET, HU_MODEL_BOOST, HU_MODEL_LINEAR, HU_MODEL_HYBRID, HU_MODEL_MATCHED, HU_MODEL_KINDS } hu_model_kind;
 
 /* What a model does not know of its target is NaN. */
 typedef struct {
@@ -21,7 +24,18 @@ typedef struct {
     int64_t rows;                 /* that have a prediction */
 } hu_model_error;
 
+typedef struct hu_model hu_model;
+
+enum { HU_MODEL_SOURCES = 4 }; /* sources of sources, at most */
+
 typedef struct {
+    hu_model *model;      /* of the same features and levels; NULL: none */
+    double slope, offset; /* slope * answer + offset is added, of what the model works on */
+    double least;         /* where only the model works on the logarithm: a lesser answer counts as this */
+    bool is_feature;      /* the answer is one more feature of the forest, behind the others */
+} hu_model_source;
+
+struct hu_model {
     hu_model_kind kind;
     bool is_log;
     char *target;
@@ -37,7 +51,8 @@ typedef struct {
     double floor;      /* added to a deviation before it scales a score */
     double *score;     /* [scores] (truth - prediction) / (deviation + floor) of rows held out, ascending */
     int64_t scores;
-} hu_model;
+    hu_model_source source;
+};
 
 /* ---- training */
 
@@ -70,6 +85,13 @@ typedef struct {
 hu_status hu_model_predict(const hu_model *model, const double *x, int64_t rows, hu_prediction *ret, hu_error *err);
 hu_prediction hu_model_predict_row(const hu_model *model, const double *x); /* no allocation: microseconds */
 
+/* What the source answers to a row, as the model takes it up; 0 without a source. */
+double hu_model_source_answer(const hu_model *model, const double *x);
+
+/* Predictions of the n rows of training x[n][features] by the trees that have not seen them, of what the model works on, NaN where there is none, where its bags left
+ * rows out: else *ret_known is false. count[n]: scratch. */
+hu_status hu_model_oob(const hu_model *model, const double *x, int64_t n, double *mean, int32_t *count, bool *ret_known, hu_error *err);
+
 /* The trees' values of one row, each[forest->trees], of the target. Without a forest: one value. Returns their number. */
 int32_t hu_model_each(const hu_model *model, const double *x, double *each);
 
@@ -85,7 +107,7 @@ int32_t hu_model_find(const hu_model *model, const char *name);
 /* Errors of predictions against truths. */
 hu_model_error hu_model_judge(const double *truth, const double *prediction, int64_t n, double *work);
 
-/* ---- files: a bundle of the kind "perf-predict-model" */
+/* ---- files: a bundle of the kind "perf-predict-model"; version 2 where there is a source, else 1 */
 
 hu_status hu_model_write(const hu_model *model, hu_output *out, hu_error *err);
 hu_status hu_model_describe(const hu_model *model, json_t *object, hu_error *err); /* all but the trees, terms and scores: what the manifest says */

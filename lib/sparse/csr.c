@@ -382,7 +382,18 @@ static hu_status fail_duplicate(const hu_csr *a, const char *name, hu_error *err
     return HU_OK;
 }
 
-/* Sums equal places in their order, or keeps the last, and closes the gaps. */
+/* What stands for two equal places: the value so far and the next one. */
+static double merged(hu_duplicates duplicates, double before, double next)
+{
+    switch (duplicates) {
+    case HU_DUP_SUM: return before + next;
+    case HU_DUP_FIRST: return before;
+    case HU_DUP_MAX: return next > before ? next : before;
+    default: return next;
+    }
+}
+
+/* Merges equal places in their order, and closes the gaps. */
 static hu_status merge_duplicates(hu_csr *a, hu_duplicates duplicates, const char *name, hu_error *err)
 {
     const int w = a->is_complex ? 2 : 1;
@@ -395,7 +406,7 @@ static hu_status merge_duplicates(hu_csr *a, hu_duplicates duplicates, const cha
             double *into = a->val + (again ? kept - 1 : kept) * w;
             const double *from = a->val + p * w;
             for (int c = 0; c < w; c++) {
-                const double sum = again && duplicates == HU_DUP_SUM ? into[c] + from[c] : from[c];
+                const double sum = again ? merged(duplicates, into[c], from[c]) : from[c];
                 if (again && !isfinite(sum) && isfinite(into[c]) && isfinite(from[c]))
                     return hu_fail(err, HU_INPUT, "%s: the sum of the entries (%lld,%lld) overflows", name, (long long)i + 1,
                                    (long long)a->col[p] + 1);

@@ -11,6 +11,10 @@
 
 #include "base/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define HU_MAX_DIMENSION INT32_MAX /* rows and columns; more would need 64-bit indices */
 
 /* A value is one double, or a pair (real, imaginary) where is_complex. */
@@ -30,7 +34,8 @@ typedef struct {
     double *val;        /* [nnz], or [2 nnz] where complex */
 } hu_coo;
 
-typedef enum { HU_DUP_SUM, HU_DUP_ERROR, HU_DUP_LAST } hu_duplicates;
+/* What stands for entries of one place; the greatest is of real values only. */
+typedef enum { HU_DUP_SUM, HU_DUP_ERROR, HU_DUP_LAST, HU_DUP_FIRST, HU_DUP_MAX } hu_duplicates;
 
 /* ---- making and freeing */
 
@@ -75,4 +80,7 @@ hu_status hu_csr_triangle(const hu_csr *a, hu_uplo uplo, bool strict, hu_csr **r
  * the greatest level it refers to. Entries outside the triangle are passed over. level: [rows], caller's. */
 void hu_csr_levels(const hu_csr *a, hu_uplo uplo, int32_t *level, int32_t *ret_levels);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

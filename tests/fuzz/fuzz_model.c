@@ -3,7 +3,7 @@
  */
 #include "config.h"
 #include "base/memory.h"
-#include "learn/model.h"
+#include "learn/transfer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -48,7 +48,31 @@ static hu_model *train(hu_model_kind kind)
     return model;
 }
 
-/* A copy of the model of that kind, which is trained once. */
+/* A model that was taken over: that one and a forest with its answer as a feature. */
+static hu_model *transfer(hu_model *source)
+{
+    hu_error err = HU_ERROR_NONE;
+    hu_frame *frame;
+    hu_model *m;
+    hu_transfer_choice choice;
+    hu_transfer_options o = {.method = HU_TRANSFER_RESIDUAL, .model = HU_MODEL_DEFAULTS};
+    o.model.forest.trees = 4;
+    demand(hu_frame_new(ROWS, FEATURES, &frame, &err) == HU_OK, "a table");
+    for (int f = 0; f < FEATURES; f++) demand(hu_feature_copy(&source->feature[f], &frame->feature[f], &err) == HU_OK, "a table");
+    hu_free(frame->feature[2].level_rows);
+    frame->feature[2].level_rows = NULL;
+    for (int i = 0; i < ROWS; i++) {
+        frame->column[0][i] = i % 7;
+        frame->column[1][i] = i % 3 ? i % 5 : NAN;
+        frame->column[2][i] = i % LEVELS;
+        frame->y[i] = 3 + i % 7 + (i % LEVELS) * (i % 5);
+    }
+    demand(hu_frame_finish(frame, &err) == HU_OK && hu_transfer_train(frame, "y", &source, &o, &m, &choice, &err) == HU_OK, "a model");
+    hu_frame_free(frame);
+    return m;
+}
+
+/* A copy of the model of that kind, which is trained once; HU_MODEL_MATCHED: of one that was taken over. */
 static hu_model *copy_of(hu_model_kind kind)
 {
     static hu_output *trained[HU_MODEL_KINDS];
@@ -58,7 +82,7 @@ static hu_model *copy_of(hu_model_kind kind)
     const char *bytes;
     size_t count;
     if (!trained[kind]) {
-        m = train(kind);
+        m = kind == HU_MODEL_MATCHED ? transfer(train(HU_MODEL_HYBRID)) : train(kind);
         demand(hu_output_memory("model", &trained[kind], &err) == HU_OK && hu_model_write(m, trained[kind], &err) == HU_OK, "a bundle");
         hu_model_free(m);
     }
@@ -131,11 +155,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     hu_set_verbosity(-1);
-    hu_model *m = copy_of(data[0] % 4 == 1 ? HU_MODEL_HYBRID : HU_MODEL_RF);
+    hu_model *m = copy_of(data[0] % 4 == 1 ? HU_MODEL_HYBRID : data[0] % 4 == 2 ? HU_MODEL_MATCHED : HU_MODEL_RF);
     hu_output *out;
     const char *bytes;
     size_t count;
-    for (size_t at = 1; at + 8 <= size; at += 8) change(m, data + at);
+    for (size_t at = 1; at + 8 <= size; at += 8) change(m->source.model && data[at + 7] & 1 ? m->source.model : m, data + at);
     demand(hu_output_memory("model", &out, &err) == HU_OK && hu_model_write(m, out, &err) == HU_OK, "a bundle");
     hu_output_memory_bytes(out, &bytes, &count);
     demand(hu_source_memory("fuzz", bytes, (int64_t)count, &source, &err) == HU_OK, "a source");

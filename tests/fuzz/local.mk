@@ -49,9 +49,40 @@ fuzz_space_SOURCES = tests/fuzz/fuzz_space.c
 fuzz_space_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/perf-predict
 fuzz_space_LDADD = libperfpredict.la $(HU_LIBS)
 fuzz_space_LDFLAGS = $(FUZZ_LINK)
+FUZZ_TARGETS += fuzz_kernels
+EXTRA_PROGRAMS += fuzz_kernels
+fuzz_kernels_SOURCES = tests/fuzz/fuzz_kernels.c
+fuzz_kernels_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/perf-predict
+fuzz_kernels_LDADD = libperfpredict.la $(HU_LIBS)
+fuzz_kernels_LDFLAGS = $(FUZZ_LINK)
 FUZZ_TARGETS += fuzz_trace
 EXTRA_PROGRAMS += fuzz_trace
 fuzz_trace_SOURCES = tests/fuzz/fuzz_trace.c
 fuzz_trace_LDADD = $(HU_LIBS)
 fuzz_trace_LDFLAGS = $(FUZZ_LINK)
+endif
+if HU_FUZZ
+FUZZ_TARGETS += fuzz_spk
+EXTRA_PROGRAMS += fuzz_spk
+fuzz_spk_SOURCES = tests/fuzz/fuzz_spk.c
+fuzz_spk_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/spmm-pack
+fuzz_spk_LDADD = libspmmpack.la $(HU_LIBS)
+fuzz_spk_LDFLAGS = $(FUZZ_LINK)
+FUZZ_TARGETS += fuzz_qps fuzz_members
+EXTRA_PROGRAMS += fuzz_qps fuzz_members
+fuzz_qps_SOURCES = tests/fuzz/fuzz_qps.c
+fuzz_qps_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/qp-diff
+fuzz_qps_LDADD = libqpdiff.la $(HU_LIBS)
+fuzz_qps_LDFLAGS = $(FUZZ_LINK)
+fuzz_members_SOURCES = tests/fuzz/fuzz_members.c
+fuzz_members_LDADD = $(HU_LIBS)
+fuzz_members_LDFLAGS = $(FUZZ_LINK)
+endif
+if HU_FUZZ
+FUZZ_TARGETS += fuzz_counters
+EXTRA_PROGRAMS += fuzz_counters
+fuzz_counters_SOURCES = tests/fuzz/fuzz_counters.c
+fuzz_counters_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bin/perf-predict
+fuzz_counters_LDADD = libperfpredict.la $(HU_LIBS)
+fuzz_counters_LDFLAGS = $(FUZZ_LINK)
 endif

@@ -72,14 +72,6 @@ static void flush_caches(bench *run)
     for (int64_t i = 0; i < flush_bytes; i += 64) run->flush[i]++;
 }
 
-/* Times that a thread of this process lost its processor to another. */
-static long preemptions(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_nivcsw;
-}
-
 static double sample(side *s)
 {
     if (s->batch == 1 && s->prepare) s->prepare(s);
@@ -130,9 +122,9 @@ void bench_time(bench *run, const char *name, side *sides, int count, double sec
             side *s = &sides[(k + r) % count];
             if (s->left_out) continue;
             if (flush) flush_caches(run);
-            long before = preemptions();
+            long before = hu_clock_preemptions();
             double taken = sample(s);
-            if (preemptions() == before) s->samples[s->count++] = taken;
+            if (hu_clock_preemptions() == before) s->samples[s->count++] = taken;
             else s->disturbed_samples[s->disturbed++] = taken;
         }
     for (int i = 0; i < count; i++)

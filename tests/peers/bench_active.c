@@ -136,7 +136,7 @@ static void replay_all(const bench *run, const char *data, const char *bar, int 
         total.last += g.last;
         count++;
     }
-    snprintf(label, sizeof label, "geomean of %d kernels, %d seeds", count, seeds);
+    snprintf(label, sizeof label, "geomean of %d kernels and %d seeds", count, seeds);
     if (count) report(run, bar, label, (gain){total.spent / count, total.last / count}, spent_floor, last_floor);
 }
 

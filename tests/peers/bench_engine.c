@@ -11,6 +11,7 @@
 #include "factor.h"
 #include "io/mtx.h"
 #include "plan.h"
+#include "survey.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -165,7 +166,7 @@ int main(int argc, char **argv)
     int inner = a->nnz < 300000 ? (int)(300000 / (a->nnz + 1)) + 1 : 1;
     sptrsv_scheme rule;
     double t = hu_clock_wall();
-    if (sptrsv_scheme_by_rule(s, SPTRSV_F64, threads, false, &rule, &err)) die(&err);
+    if (sptrsv_scheme_by_rule(s, threads, false, &rule, &err)) die(&err);
     rule_time = hu_clock_wall() - t;
     for (int i = 0; i < schemes; i++) {
         sptrsv_scheme scheme = rule;

@@ -3,7 +3,7 @@
  * Times are of the processor, of one thread, in turn: ours, scikit-learn's, ranger's; medians. Each set is split 70/30 by one permutation that all
  * sides get as files. Trees: 100, all columns at each split, leaves of one row.
  *
- * Sections: sets, peers, fit and predict, one step of active sampling, pipeline, CSV, threads and ranks, accuracy.
+ * Sections: sets, peers, fit and predict, one step of active sampling, pipeline, CSV, threads and ranks, accuracy, transfer, schedules.
  */
 #include "config.h"
 #include "bench.h"
@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "learn/model.h"
+#include "learn/transfer.h"
 #include "learner.h"
 #include "table.h"
 
@@ -285,7 +286,7 @@ static void bench_ask(bench *run)
     snprintf(script, sizeof script, "%s/tests/peers/peers_learn.py", getenv("HU_SRC"));
     char *python[] = {getenv("HU_PYTHON"), script, "ask", train, pool, NULL};
     if (!python[0] || !*python[0] || !load_text("spapt-mm", &text)) {
-        bench_skip(run, "ask", "150 told, 2048 in the pool", !python[0] || !*python[0] ? "scikit-learn" : "the table");
+        bench_skip(run, "ask", "150 told and 2048 in the pool", !python[0] || !*python[0] ? "scikit-learn" : "the table");
         return;
     }
     hu_threads_set(1);
@@ -301,9 +302,9 @@ static void bench_ask(bench *run)
     }
     stop_peer(&sklearn);
     double other = hu_clock_median(theirs, STEPS), mine = hu_clock_median(raw, STEPS);
-    bench_row(run, "ask", "150 told, 2048 in the pool", mine, "s", "scikit-learn", other, other / mine, NAN, 10.0);
+    bench_row(run, "ask", "150 told and 2048 in the pool", mine, "s", "scikit-learn", other, other / mine, NAN, 10.0);
     mine = hu_clock_median(both, STEPS);
-    bench_row(run, "ask", "the same, choosing between raw and log", mine, "s", "scikit-learn (raw)", other, other / mine, NAN, 0.0);
+    bench_row(run, "ask", "the same and choosing between raw and log", mine, "s", "scikit-learn (raw)", other, other / mine, NAN, 0.0);
     hu_frame_free(a);
     hu_frame_free(b);
     free_text(&text);
@@ -498,6 +499,119 @@ static void bench_coverage(bench *run)
     }
 }
 
+/* ---- transfer ------------------------------------------------------------------------------------------------------------------------ */
+
+static double error_on(const hu_model *model, const hu_frame *frame)
+{
+    double sum = 0.0;
+    for (int64_t i = 0; i < frame->rows; i++) sum += fabs(hu_model_predict_row(model, frame->x + i * frame->features).value - frame->y[i]) / fabs(frame->y[i]);
+    return sum / (double)frame->rows;
+}
+
+/* The forest of the logarithm on all runs of the first device. */
+static hu_model *train_source(const char *path, const csv_text *text)
+{
+    hu_error err = HU_ERROR_NONE;
+    hu_model_options o = HU_MODEL_DEFAULTS;
+    hu_model *model;
+    hu_frame *frame = read_frame(path, text->target);
+    o.kind = HU_MODEL_RF;
+    o.log = 1;
+    o.no_held_out = true;
+    must(hu_model_train(frame, text->target, &o, &model, NULL, NULL, &err), &err);
+    hu_frame_free(frame);
+    return model;
+}
+
+/* Mean relative error of auto, and of train on the same few runs, on all other runs of the second device. */
+static void try_transfer(const char *from, const csv_text *source, const csv_text *text, uint64_t seed, int64_t runs, double *ret_with, double *ret_alone)
+{
+    char train[PATH_SIZE], test[PATH_SIZE];
+    hu_error err = HU_ERROR_NONE;
+    hu_transfer_options o = {.method = -1, .model = HU_MODEL_DEFAULTS};
+    hu_transfer_choice choice;
+    hu_model *first = train_source(from, source), *model;
+    split_text(text, seed, runs, train, test);
+    hu_frame *few = read_frame(train, text->target), *others = read_frame(test, text->target);
+    o.model.forest.seed = seed;
+    must(hu_transfer_train(few, text->target, &first, &o, &model, &choice, &err), &err);
+    *ret_with = error_on(model, others);
+    hu_model_free(model);
+    o.model.no_held_out = true;
+    must(hu_model_train(few, text->target, &o.model, &model, NULL, NULL, &err), &err);
+    *ret_alone = error_on(model, others);
+    hu_model_free(model);
+    hu_frame_free(few);
+    hu_frame_free(others);
+}
+
+static void bench_transfer(bench *run)
+{
+    static const struct {
+        const char *to;
+        int64_t runs;
+        double percent; /* that the error must not exceed; 0: it must not exceed that of train on the same runs by more than a twentieth */
+    } bars[] = {{"A4000", 30, 18}, {"A4000", 100, 12}, {"A6000", 30, 0}, {"MI250X", 30, 0}, {"MI250X", 100, 0}};
+    int seeds = run->quick ? 3 : 10;
+    char name[64], label[64], path[PATH_SIZE];
+    csv_text source, text;
+    if (!bench_wants(run, "transfer")) return;
+    hu_threads_set(0);
+    if (!load_text("convolution-A100", &source)) {
+        bench_skip(run, "transfer", "convolution-A100", "the table");
+        return;
+    }
+    snprintf(path, sizeof path, "%s/tuning/convolution-A100.csv", data);
+    for (size_t k = 0; k < sizeof bars / sizeof *bars; k++) {
+        double with = 0.0, alone = 0.0, a, b;
+        snprintf(name, sizeof name, "convolution-%s", bars[k].to);
+        snprintf(label, sizeof label, "A100 to %s %lld runs, %d seeds", bars[k].to, (long long)bars[k].runs, seeds);
+        if (!load_text(name, &text)) {
+            bench_skip(run, "transfer", label, "the table");
+            continue;
+        }
+        for (int s = 1; s <= seeds; s++) {
+            try_transfer(path, &source, &text, (uint64_t)s, bars[k].runs, &a, &b);
+            with += 100 * a / seeds;
+            alone += 100 * b / seeds;
+        }
+        if (bars[k].percent > 0) bench_row(run, "transfer", label, with, "%", "floor", bars[k].percent, bars[k].percent / with, NAN, 1.0);
+        bench_row(run, "transfer", label, with, "%", "the new runs alone", alone, alone / with, NAN, 1 / 1.05);
+        free_text(&text);
+    }
+    free_text(&source);
+}
+
+/* ---- schedules ----------------------------------------------------------------------------------------------------------------------- */
+
+/* A whole run on 100000 jobs and 1200 nodes: seconds of wall time. */
+static void bench_simulate(bench *run)
+{
+    static const char *const policies[] = {"fifo", "excl", "pack", "bestfit", "occ"};
+    char nodes[PATH_SIZE], jobs[PATH_SIZE], command[4 * PATH_SIZE];
+    hu_random random = hu_random_stream(1, 3);
+    double now = 0.0, seconds[REPETITIONS];
+    if (!bench_wants(run, "simulate")) return;
+    snprintf(nodes, sizeof nodes, "%s/nodes.csv", folder);
+    snprintf(jobs, sizeof jobs, "%s/jobs.csv", folder);
+    FILE *f = fopen(nodes, "w"), *g = fopen(jobs, "w");
+    if (!f || !g) give_up("cannot write to the work folder");
+    fprintf(f, "node,gpus\n");
+    for (int k = 0; k < 1200; k++) fprintf(f, "n%d,%d\n", k, 2 << hu_random_below(&random, 3));
+    fprintf(g, "job,submit,duration,gpus,occupancy\n");
+    for (int k = 0; k < 100000; k++) {
+        now -= log(1.0 - hu_random_uniform(&random));
+        fprintf(g, "j%d,%.3f,%.3f,%d,%.2f\n", k, now, -6000 * log(1.0 - hu_random_uniform(&random)), 1 << (hu_random_below(&random, 4) * hu_random_below(&random, 2)), 0.01 + 0.99 * hu_random_uniform(&random));
+    }
+    if (fclose(f) || fclose(g)) give_up("cannot write to the work folder");
+    for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
+        snprintf(command, sizeof command, "%s/perf-predict simulate --cluster=%s --jobs=%s --policy=%s >/dev/null", getenv("HU_BUILD"), nodes, jobs, policies[p]);
+        for (int r = 0; r < REPETITIONS; r++) seconds[r] = run_command(command, true);
+        double median = hu_clock_median(seconds, REPETITIONS);
+        bench_row(run, "simulate", policies[p], median, "s", "floor", 5.0, 5.0 / median, NAN, 1.0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     bench run = {0};
@@ -520,6 +634,8 @@ int main(int argc, char **argv)
     bench_accuracy(&run);
     bench_coverage(&run);
     bench_sampling(&run, data);
+    bench_transfer(&run);
+    bench_simulate(&run);
     bench_end(&run);
     return 0;
 }

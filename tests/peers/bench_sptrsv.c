@@ -4,7 +4,7 @@
  *
  * Environment: HU_BUILD, the build folder (programs and peers); HU_SRC, the sources; HU_WORK, a folder for large files; HPCUTILS_DATA,
  * a folder with matrices/NAME.mtx from elsewhere; HU_PYTHON, a Python that has SciPy;
- * HU_SCHEME, what differs from the rule's scheme ("kind:serial"), to try one; HU_CASE, the only case of P4 and P5 to take.
+ * HU_SCHEME, what differs from the chosen scheme ("kind:serial"), to try one; HU_TUNE=rule, to let the rule choose everywhere; HU_CASE, the only case of P4 and P5 to take.
  *
  * Sections: matrices, contests, verification, child processes, bars, main.
  */
@@ -13,6 +13,9 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "bench.h"
+#include "bench_choice.h"
+#include "choice.h"
+#include "base/share.h"
 #include "factor.h"
 #include "generate.h"
 #include "io/mtx.h"
@@ -277,22 +280,44 @@ static void contest_close(contest *c)
     hu_free(c->entries);
 }
 
-/* Which plan: what the rule gives, or what it gives where grids do not count. */
-static sptrsv_plan *plan_of(const sptrsv_system *system, sptrsv_precision precision, bool no_grid)
+/* The model that comes with the program; NULL where the rule shall choose. Read once: programs do so too. */
+static const hu_model *scheme_model(void)
+{
+    static hu_model *model;
+    hu_error err = HU_ERROR_NONE;
+    char path[4096];
+    if (strcmp(folder("HU_TUNE", ""), "rule") == 0) return NULL;
+    if (!model && (hu_share_find(sptrsv_model_file, path, sizeof path, &err) || sptrsv_model_read(path, &model, &err))) stop(&err);
+    return model;
+}
+
+/* The plan that the program makes: by the model, or by the rule; no_grid: where grids do not count. */
+static sptrsv_plan *plan_by(const hu_model *model, const sptrsv_system *system, sptrsv_precision precision, bool no_grid, int columns)
 {
     hu_error err = HU_ERROR_NONE;
+    sptrsv_survey survey;
+    sptrsv_choice choice = {.n = 0};
     sptrsv_scheme scheme;
     sptrsv_plan *plan = NULL;
-    if (sptrsv_scheme_by_rule(system, precision, hu_threads(), !no_grid, &scheme, &err)) stop(&err);
+    if (sptrsv_survey_of(system, hu_threads(), !no_grid, model ? SPTRSV_LOOK_MODEL : SPTRSV_LOOK_RULE, &survey, &err)) stop(&err);
+    sptrsv_rule_of(&survey, &scheme);
+    if (model && sptrsv_choose(model, &survey, system->is_complex, precision, columns, &choice, &err)) stop(&err);
+    if (choice.n > 0) scheme = choice.schemes[choice.chosen];
     if (getenv("HU_SCHEME") && sptrsv_scheme_parse(getenv("HU_SCHEME"), &scheme, &err)) stop(&err);
     if (sptrsv_plan_new(system, &scheme, precision, hu_threads(), &plan, &err)) stop(&err);
+    sptrsv_choice_clear(&choice);
     return plan;
+}
+
+static sptrsv_plan *plan_of(const sptrsv_system *system, sptrsv_precision precision, bool no_grid)
+{
+    return plan_by(scheme_model(), system, precision, no_grid, 1);
 }
 
 static side *add_ours(contest *c, const char *name, sptrsv_precision precision, bool no_grid, void (*work)(side *))
 {
     double start = hu_clock_wall();
-    sptrsv_plan *plan = plan_of(c->system, precision, no_grid);
+    sptrsv_plan *plan = plan_by(scheme_model(), c->system, precision, no_grid, work == work_many ? COLUMNS : 1);
     c->analysis = hu_clock_wall() - start;
     side *s = add_side(c, name, work == work_in_place ? load_b : NULL, work);
     ((entry *)s->data)->plan = plan;
@@ -687,8 +712,8 @@ static void bar_many(bench *run)
     }
 }
 
-/* Seconds from the matrix in memory to a plan that can solve: the best rule's choice, or a plan file. */
-static double analysis(const hu_csr *t, const char *name, bool no_grid, const char *opt_file)
+/* Seconds from the matrix in memory to a plan that can solve: of the rule's or the model's choice, or of a plan file. */
+static double analysis(const hu_csr *t, const char *name, bool no_grid, const hu_model *opt_model, const char *opt_file)
 {
     double samples[5];
     for (int r = 0; r < 5; r++) {
@@ -700,7 +725,7 @@ static double analysis(const hu_csr *t, const char *name, bool no_grid, const ch
         double start = hu_clock_wall();
         if (sptrsv_system_new(t, &problem, name, &system, &err)) stop(&err);
         if (!opt_file) {
-            plan = plan_of(system, SPTRSV_F64, no_grid);
+            plan = plan_by(opt_model, system, SPTRSV_F64, no_grid, 1);
         } else if (hu_source_open(opt_file, NULL, &source, &err) || sptrsv_plan_load(source, system, hu_threads(), &plan, &err)) {
             stop(&err);
         }
@@ -746,9 +771,12 @@ static void bar_analysis(bench *run)
         contest_open(&c, run, cases[k].name, cases[k].t, false);
         contest_run(&c, 2);
         double naive = c.sides[0].median;
-        snprintf(name, sizeof name, "%s: default", cases[k].name);
-        double units = analysis(cases[k].t, name, cases[k].no_grid, NULL) / naive;
+        snprintf(name, sizeof name, "%s: rule", cases[k].name);
+        double units = analysis(cases[k].t, name, cases[k].no_grid, NULL, NULL) / naive;
         bench_row(run, "P9", name, units, "naive solves", "limit", 25, 25 / units, NAN, 1);
+        snprintf(name, sizeof name, "%s: model", cases[k].name);
+        units = analysis(cases[k].t, name, cases[k].no_grid, scheme_model(), NULL) / naive;
+        bench_row(run, "P9", name, units, "naive solves", "limit", 27, 27 / units, NAN, 1);
         sptrsv_plan *plan = plan_of(c.system, SPTRSV_F64, cases[k].no_grid);
         if (hu_output_open(path_of(path, "plan.sptrsv"), &out, &err) || sptrsv_plan_save(plan, c.system, out, &err) ||
             hu_output_commit(&out, &err))
@@ -756,7 +784,7 @@ static void bar_analysis(bench *run)
         analysis_parts(cases[k].t, cases[k].name, plan);
         sptrsv_plan_free(plan);
         snprintf(name, sizeof name, "%s: plan file", cases[k].name);
-        units = analysis(cases[k].t, name, cases[k].no_grid, path) / naive;
+        units = analysis(cases[k].t, name, cases[k].no_grid, NULL, path) / naive;
         bench_row(run, "P9", name, units, "naive solves", "limit", 1, 1 / units, NAN, 1);
         unlink(path);
         contest_close(&c);
@@ -913,7 +941,6 @@ static void bar_pcg(bench *run)
 
 static void bar_absent(bench *run)
 {
-    bench_skip(run, "P10", "model against exhaustive search", "the scheme model");
     bench_skip(run, "P14", "GPU", "the GPU back end");
 }
 
@@ -924,7 +951,7 @@ static const struct {
     const char *bars[3];
 } groups[] = {{bar_grid7, {"P1", "P1'", "P7"}}, {bar_grid27, {"P2"}}, {bar_grid5, {"P3"}},      {bar_general, {"P4"}},
               {bar_never_worse, {"P5"}},        {bar_chain, {"P6"}},  {bar_many, {"P8"}},       {bar_analysis, {"P9"}},
-              {bar_reader, {"P11"}},            {bar_command, {"P12", "P15"}}, {bar_pcg, {"P13"}}, {bar_absent, {"P10", "P14"}}};
+              {bar_reader, {"P11"}},            {bar_command, {"P12", "P15"}}, {bar_pcg, {"P13"}}, {bar_choice, {"P10"}}, {bar_absent, {"P14"}}};
 
 static bool group_has(size_t g, const char *bar)
 {

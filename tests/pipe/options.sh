@@ -46,6 +46,9 @@ case_usage_errors() {
 --scheme=nothing L.mtx
 --scheme=rows:0 L.mtx
 --scheme=rows:9999999999 L.mtx
+--gpu-scheme=lanes:4 L.mtx
+--device=cuda --gpu-scheme=lanes:3 L.mtx
+--device=cuda --gpu-scheme=tile:line L.mtx
 --bench=0 L.mtx
 --bench=x L.mtx
 --pattern-value=x L.mtx
@@ -101,6 +104,16 @@ case_contradictions() {
 --symgs=0 L.mtx
 --tune=search:-1 L.mtx
 --tune=model! L.mtx
+--tune=rule --model=m.ppm L.mtx
+--scheme=kind:level --model=m.ppm L.mtx
+--plan=p --model=m.ppm L.mtx
+--plan=p --columns=2 L.mtx
+--pcg --columns=2 L.mtx
+--pcg --model=m.ppm L.mtx
+--bench --model=m.ppm L.mtx
+--space=ranked L.mtx
+--bench --space=few L.mtx
+--columns=0 L.mtx
 -k 3 L.mtx
 --refine=-1 L.mtx
 --rhs-format=xls L.mtx
@@ -139,8 +152,13 @@ case_exit_5() {
     small
     "$prog" --device=cuda L.mtx -b b.mtx >out 2>err && skip "there is a CUDA device and a back end for it"
     run 5 "$prog" --device=cuda L.mtx -b b.mtx
+    says 'use --device=cpu'
     run 5 "$prog" --device=cuda:7 L.mtx -b b.mtx
     no_output
+    run 5 "$prog" --device=cuda --info L.mtx # a job that the GPU does not do
+    says 'this job has no GPU kernel; use --device=cpu'
+    run 0 "$prog" -v --device=auto L.mtx -b b.mtx
+    says 'device: the CPU'
 }
 
 case_exit_10() { coo S.mtx "1 1"; vec b.mtx 1; run 10 "$prog" S.mtx -b b.mtx; says 'row 1'; }

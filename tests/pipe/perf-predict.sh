@@ -250,7 +250,7 @@ case_a_newer_model_is_refused() {
     learn t.csv
     mkdir d
     bsdtar -xf m.ppm -C d
-    sed -i 's/"major": 1/"major": 2/' d/manifest.json
+    sed -i 's/"major": 1/"major": 3/' d/manifest.json
     ( cd d && bsdtar --format pax --uid 0 --gid 0 -cf ../new.ppm manifest.json $(find . -type f ! -name manifest.json | sed 's|^\./||' | sort) )
     run 3 "$prog" predict new.ppm t.csv
     says 'new.ppm'
@@ -364,8 +364,8 @@ case_intervals_cover() {
 # Every option of every command stands in the manual, and every option of the manual in a command.
 case_manual_has_the_options_of_help() {
     local command
-    for command in train predict eval importance dump export space ask tell loop; do
-        "$prog" "$command" --help | perl -ne 'next unless /^ {1,8}-/; s/^\s+//; s/ {2,}.*//; print "$1\n" while /(?:^|, )(--?[A-Za-z][-A-Za-z0-9]*)/g'
+    for command in $("$prog" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p') "probe cc" "probe run" "probe collect"; do
+        "$prog" $command --help | perl -ne 'next unless /^ {1,8}-/; s/^\s+//; s/ {2,}.*//; print "$1\n" while /(?:^|, )(--?[A-Za-z][-A-Za-z0-9]*)/g'
     done | grep -vx -e '-?' | sort -u >help
     perl -ne 'next unless /^\.It Fl /; s/^\.It //; print "-$1\n" while /Fl (-?[A-Za-z?][-A-Za-z0-9]*)/g' "$HU_SRC/man/perf-predict.1" | sort -u >page
     perl -ne 'next unless /^\.It Fl /; s/^\.It //; print "-$1\n" while /Fl (-?[A-Za-z?][-A-Za-z0-9]*)/g' "$HU_SRC/man/hpcutils.7" | sort -u >common

@@ -29,17 +29,17 @@ case_table() {
     while IFS= read -r line; do
         n=$((n + 1))
         run 0 bash -c "$line" </dev/null
-    done < <(sed -n 's/^| .*| `\(sptrsv-solve [^`]*\)`.*/\1/p' "$samples/README.md")
+    done < <(sed -n 's/^| .*| `\(\(sptrsv-solve\|perf-predict\) [^`]*\)`.*/\1/p' "$samples/README.md")
     [[ $n -ge 5 ]] || fail "only $n commands found"
 }
 
-# samples/make makes the same bytes again, and every matrix and array here is made by it.
+# samples/make makes the same bytes again, and every matrix, array and table here is made by it.
 case_made_again() {
     mkdir again
     run 0 "$samples/make" again
     local file
     for file in again/*; do same "$file" "$samples/${file##*/}"; done
-    for file in "$samples"/*.{mtx,npy,gz}; do [[ -e again/${file##*/} ]] || fail "${file##*/} is not made"; done
+    for file in "$samples"/*.{mtx,npy,gz,csv}; do [[ -e again/${file##*/} ]] || fail "${file##*/} is not made"; done
 }
 
 run_cases "$@"

@@ -12,7 +12,8 @@
 #include <string.h>
 
 const char *const hu_gen_family_words[HU_GEN_FAMILIES] = {"grid",    "band",     "arrow",  "chain", "diagonal", "dense",
-                                                          "lastrow", "firstcol", "blocks", "tree",  "mesh",     "power"};
+                                                          "lastrow", "firstcol", "blocks", "tree",  "mesh",     "power",
+                                                          "layers",  "supernodes"};
 const char *const hu_gen_coefficient_words[HU_GEN_COEFFICIENTS] = {"constant", "variable", "anisotropic", "convection"};
 const char *const hu_gen_order_words[HU_GEN_ORDERS] = {"natural", "random", "rcm"};
 const char *const hu_gen_values_words[HU_GEN_VALUES] = {"own", "dominant", "integer"};
@@ -226,6 +227,17 @@ static int64_t simple_row(const hu_gen *g, int64_t n, int64_t i, int32_t *col)
         if (count > i / 2) count = i / 2;
         draw_columns(&random, 0, i, count, true, col);
         return count;
+    case HU_GEN_LAYERS:
+        from = i - i % g->band;
+        count = i < g->band ? 0 : g->band < g->per_row ? g->band : g->per_row;
+        draw_columns(&random, from - g->band, from, count, false, col);
+        return count;
+    case HU_GEN_SUPERNODES:
+        from = i - i % g->band;
+        random = hu_random_stream(g->seed, STREAM_ROW(from)); /* the same for all rows of a triangle */
+        count = from / 2 < g->per_row ? from / 2 : g->per_row;
+        draw_columns(&random, 0, from, count, false, col);
+        break;
     case HU_GEN_CHAIN: from = i > 0 ? i - 1 : 0; break;
     case HU_GEN_ARROW: from = i == n - 1 ? 0 : i; break;
     case HU_GEN_LASTROW: from = i == n - 1 || i == 0 ? 0 : i - 1; break;
@@ -246,7 +258,8 @@ static int64_t simple_row(const hu_gen *g, int64_t n, int64_t i, int32_t *col)
 static int64_t row_most(const hu_gen *g, int64_t i)
 {
     switch (g->family) {
-    case HU_GEN_BAND: return g->per_row;
+    case HU_GEN_BAND: case HU_GEN_LAYERS: return g->per_row;
+    case HU_GEN_SUPERNODES: return g->per_row + (g->band < i + 1 ? g->band : i + 1);
     case HU_GEN_POWER: return 1000;
     case HU_GEN_BLOCKS: return g->band < i + 1 ? g->band : i + 1;
     case HU_GEN_ARROW: case HU_GEN_LASTROW: case HU_GEN_DENSE: return i + 1;

@@ -8,6 +8,10 @@
 
 #include "sparse/csr.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum {
     HU_GEN_GRID,     /* stencil on nx x ny x nz cells: points, coefficients, dof */
     HU_GEN_BAND,     /* per_row random columns among the `band` before the diagonal */
@@ -21,6 +25,8 @@ typedef enum {
     HU_GEN_TREE,     /* binary tree: row i refers to (i - 1) / 2 */
     HU_GEN_MESH,     /* planar triangulation of nx x ny jittered points, each cell cut along its Delaunay diagonal */
     HU_GEN_POWER,    /* row lengths after a power law of mean about per_row, columns crowded at the front */
+    HU_GEN_LAYERS,   /* layers of `band` rows, each row with per_row random columns in the layer before: level sets of one width */
+    HU_GEN_SUPERNODES, /* dense triangles of `band` rows, all of a triangle with the same per_row random columns before it, as in a factor with fill */
     HU_GEN_FAMILIES
 } hu_gen_family;
 
@@ -46,8 +52,8 @@ typedef struct {
     int points;         /* grid: 3, 5, 7, 9, 13, 19 or 27 (7 and 13 have a planar form, taken where nz is 1) */
     int dof;            /* grid: unknowns a cell */
     hu_gen_coefficient coefficients;
-    int per_row;        /* band, power: off-diagonal entries a row */
-    int64_t band;       /* band: width; blocks: rows a block */
+    int per_row;        /* band, power, layers: off-diagonal entries a row; supernodes: those before the triangle */
+    int64_t band;       /* band: width; blocks, layers, supernodes: rows a block */
     hu_gen_order order;
     hu_gen_values values;
     hu_gen_part part;
@@ -70,4 +76,7 @@ void hu_gen_solution(const hu_gen *g, int64_t n, int nrhs, double *x);
 /* b = T x, column by column. Exact, in any order of summation, for a matrix and a solution of whole numbers as above. */
 void hu_gen_rhs(const hu_csr *t, int nrhs, const double *x, double *b);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

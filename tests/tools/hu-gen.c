@@ -7,6 +7,7 @@
 #include "base/option.h"
 #include "base/output.h"
 #include "generate.h"
+#include "io/matrix.h"
 #include "io/npy.h"
 
 #include <inttypes.h>
@@ -31,8 +32,8 @@ static const struct argp_option own_options[] = {
     {"points", OPT_POINTS, "N", 0, "grid: 3, 5, 7, 9, 13, 19 or 27 points (default 7)", 0},
     {"coefficients", OPT_COEFFICIENTS, "KIND", 0, "grid: constant, variable, anisotropic or convection", 0},
     {"dof", OPT_DOF, "N", 0, "grid: unknowns a cell", 0},
-    {"per-row", OPT_ROW, "N", 0, "band, power: off-diagonal entries a row (default 5)", 0},
-    {"band", OPT_BAND, "N", 0, "band: width; blocks: rows a block (default 1000)", 0},
+    {"per-row", OPT_ROW, "N", 0, "band, power, layers, supernodes: random entries a row (default 5)", 0},
+    {"band", OPT_BAND, "N", 0, "band: width; blocks, layers, supernodes: rows a block (default 1000)", 0},
     {"order", OPT_ORDER, "KIND", 0, "natural, random or rcm", 0},
     {"values", OPT_VALUES, "KIND", 0, "own, dominant or integer (an exact oracle)", 0},
     {"part", OPT_PART, "KIND", 0, "lower, upper or full", 0},
@@ -42,7 +43,7 @@ static const struct argp_option own_options[] = {
     {"rhs", OPT_RHS, "FILE", 0, "write b = T x too: .npy, else Matrix Market", 0},
     {"solution", OPT_SOLUTION, "FILE", 0, "write x too", 0},
     {"nrhs", OPT_NRHS, "N", 0, "columns of b and x (default 1)", 0},
-    {"output", 'o', "FILE", 0, "the matrix (default: standard output)", 0},
+    {"output", 'o', "FILE", 0, "the matrix (default: standard output); a bundle where the name ends in .csr", 0},
     {NULL, 0, NULL, 0, NULL, 0}};
 
 static void parse_size(const char *text, hu_gen *g, const struct argp_state *state)
@@ -95,8 +96,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const char doc[] = "Writes a generated sparse matrix as a Matrix Market file.\v"
-                          "FAMILY: grid, band, arrow, chain, diagonal, dense, lastrow, firstcol, blocks, tree, mesh or power. The same "
-                          "options and --seed give the same bytes.";
+                          "FAMILY: grid, band, arrow, chain, diagonal, dense, lastrow, firstcol, blocks, tree, mesh, power, layers or "
+                          "supernodes. The same options and --seed give the same bytes.";
 
 static options parse_options(int argc, char **argv)
 {
@@ -176,21 +177,27 @@ static hu_status in_order(const hu_csr *a, hu_coo **ret_coo, hu_error *err)
 
 /* ---- main ------------------------------------------------------------------------------------------------------- */
 
+static hu_status write_text(const options *opt, const hu_csr *a, hu_output *out, hu_error *err)
+{
+    hu_coo *entries = NULL;
+    if (opt->shuffle ? hu_gen_shuffled(a, opt->gen.seed, &entries, err) : in_order(a, &entries, err)) return err->status;
+    write_matrix(opt, entries, out, err);
+    hu_coo_free(entries);
+    return err->status;
+}
+
 int main(int argc, char **argv)
 {
     options opt = parse_options(argc, argv);
     hu_csr *a = NULL;
-    hu_coo *entries = NULL;
     hu_output *out = NULL;
     hu_error err = HU_ERROR_NONE;
 
     if (hu_output_open(opt.output, &out, &err)) goto done;
     if (hu_gen_matrix(&opt.gen, &a, &err)) goto done;
-    if (opt.shuffle ? hu_gen_shuffled(a, opt.gen.seed, &entries, &err) : in_order(a, &entries, &err)) goto done;
-    if (write_matrix(&opt, entries, out, &err)) goto done;
+    if (hu_ends_in(opt.output, ".csr") ? hu_matrix_write(out, a, NULL, &err) : write_text(&opt, a, out, &err)) goto done;
     if (opt.rhs || opt.solution) write_system(&opt, a, &err);
 done:
-    hu_coo_free(entries);
     hu_csr_free(a);
     return hu_exit(&err, out);
 }

@@ -395,7 +395,7 @@ static hu_frame *valley(int64_t rows, uint64_t seed)
     hu_random r = hu_random_stream(seed, 1);
     ck_assert_ok(hu_frame_new(rows, 4, &frame, &err));
     for (int f = 0; f < 4; f++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "x%d", f);
         frame->feature[f].name = strdup(name);
         for (int64_t i = 0; i < rows; i++) frame->column[f][i] = hu_random_uniform(&r);

@@ -4,6 +4,7 @@
 #include "test_matrices.h"
 #include "base/parallel.h"
 #include "certify.h"
+#include "survey.h"
 
 #include <math.h>
 #include <string.h>
@@ -255,7 +256,7 @@ START_TEST(refinement_reaches_double)
         sptrsv_scheme scheme;
         sptrsv_plan *plan;
         sptrsv_certificate c;
-        ck_assert_ok(sptrsv_scheme_by_rule(s, precisions[k], 2, true, &scheme, &err));
+        ck_assert_ok(sptrsv_scheme_by_rule(s, 2, true, &scheme, &err));
         ck_assert_ok(sptrsv_plan_new(s, &scheme, precisions[k], 2, &plan, &err));
         hu_dense *b = vector(s->n, HU_F64), *x = vector(s->n, HU_F64);
         for (int64_t i = 0; i < s->n; i++) {

@@ -3,6 +3,7 @@
 #include "io_test.h"
 #include "base/random.h"
 #include "io/csv.h"
+#include "io/csv_kernel.h"
 
 #include <locale.h>
 #include <math.h>
@@ -408,6 +409,99 @@ START_TEST(writing_reads_back)
 }
 END_TEST
 
+/* Cells of all forms, each read by strtod() for itself, in a table of several windows and buffers: short and long whole numbers, signs, points, exponents, truths,
+ * missing cells, numbers in quotes. */
+static size_t put_cell(hu_random *random, char *to, double *ret_value, bool *ret_missing)
+{
+    char digits[32];
+    size_t size = 0, n = 1 + (size_t)hu_random_below(random, 17);
+    for (size_t k = 0; k < n; k++) digits[k] = (char)('0' + hu_random_below(random, 10));
+    digits[n] = '\0';
+    *ret_missing = false;
+    switch (hu_random_below(random, 12)) {
+    case 0: size = (size_t)sprintf(to, "%s", "true"); *ret_value = 1; return size;
+    case 1: *ret_missing = true; *ret_value = NAN; return hu_random_below(random, 2) ? (size_t)sprintf(to, "NA") : 0;
+    case 2: size = (size_t)sprintf(to, "\"%s\"", digits); *ret_value = strtod(digits, NULL); return size;
+    case 3: size = (size_t)sprintf(to, "%s.%s", digits, digits); break;
+    case 4: size = (size_t)sprintf(to, "-%s", digits); break;
+    case 5: size = (size_t)sprintf(to, "-%.*s.%s", (int)(n < 8 ? n : 8), digits, digits); break;
+    case 6: size = (size_t)sprintf(to, "%.3se%d", digits, (int)hu_random_below(random, 40) - 20); break;
+    case 7: size = (size_t)sprintf(to, "%.*s.", (int)(n < 9 ? n : 9), digits); break;
+    case 8: size = (size_t)sprintf(to, ".%s", digits); break;
+    case 9: size = (size_t)sprintf(to, "+%s", digits); break;
+    default: size = (size_t)sprintf(to, "%.*s", (int)(n < 9 ? n : 9), digits); break;
+    }
+    *ret_value = strtod(to, NULL);
+    return size;
+}
+
+START_TEST(cells_of_all_forms)
+{
+    enum { ROWS = 20000, COLUMNS = 7 };
+    hu_random random = hu_random_stream(8, 0);
+    char *text = malloc(ROWS * COLUMNS * 48), *p = text;
+    double *want = malloc(ROWS * COLUMNS * sizeof *want);
+    hu_error err = HU_ERROR_NONE;
+    hu_csv_table *t;
+    hu_csv_options options = {',', '.', HU_CSV_HEADER, 0};
+    p += sprintf(p, "a,b,c,d,e,f,word\n");
+    for (int64_t i = 0; i < ROWS; i++) {
+        bool plain = hu_random_below(&random, 4) > 0; /* rows of plain short numbers between the others */
+        for (int64_t j = 0; j + 1 < COLUMNS; j++) {
+            bool missing;
+            if (plain) {
+                want[i * COLUMNS + j] = (double)hu_random_below(&random, 1 << 20);
+                p += sprintf(p, "%d", (int)want[i * COLUMNS + j]);
+            } else {
+                p += put_cell(&random, p, &want[i * COLUMNS + j], &missing);
+            }
+            *p++ = ',';
+        }
+        p += sprintf(p, i % 3 ? "w%d%s" : "\"w%d\"%s", (int)(i % 5), hu_random_below(&random, 5) ? "\n" : "\r\n");
+    }
+    ck_assert_ok(read_text(text, (size_t)(p - text), &options, &t, &err));
+    ck_assert_int_eq(t->rows, ROWS);
+    for (int64_t j = 0; j + 1 < COLUMNS; j++) {
+        const hu_csv_column *c = &t->column[j];
+        int64_t missing = 0;
+        ck_assert(!c->is_text);
+        for (int64_t i = 0; i < ROWS; i++) {
+            double v = want[i * COLUMNS + j];
+            missing += isnan(v);
+            ck_assert_msg(isnan(v) ? isnan(c->number[i]) && c->missing[i] : memcmp(&v, &c->number[i], sizeof v) == 0, "row %lld, column %lld: %.17g, not %.17g", (long long)i, (long long)j, c->number[i], v);
+        }
+        ck_assert_int_eq(c->missing_count, missing);
+    }
+    for (int64_t i = 0; i < ROWS; i++) ck_assert_int_eq(level(t, COLUMNS - 1, i)[1], '0' + i % 5);
+    hu_csv_table_free(t);
+    free(text);
+    free(want);
+}
+END_TEST
+
+/* The kernel that lists where fields end, against its definition. */
+START_TEST(marks_of_every_level)
+{
+    enum { SIZE = 1000 };
+    static const char letters[] = ",;\n\r\"\0abc1234.";
+    hu_random random = hu_random_stream(9, 0);
+    char text[SIZE];
+    uint32_t got[SIZE];
+    for (int trial = 0; trial < 500; trial++) {
+        int64_t size = hu_random_below(&random, SIZE), count = 0;
+        char delimiter = trial % 2 ? ',' : ';';
+        for (int64_t i = 0; i < size; i++) text[i] = letters[hu_random_below(&random, sizeof letters - 1)];
+        int64_t n = HU_PICK(hu_csv_marks)(text, size, delimiter, got);
+        for (int64_t i = 0; i < size; i++)
+            if (text[i] == delimiter || text[i] == '\n' || text[i] == '\r' || text[i] == '"' || text[i] == '\0') {
+                ck_assert(count < n && got[count] == (uint32_t)i);
+                count++;
+            }
+        ck_assert_int_eq(n, count);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("csv");
@@ -428,6 +522,8 @@ int main(void)
     tcase_add_test(all, rows_against_a_simple_splitter);
     tcase_add_test(all, ways_of_reading_agree);
     tcase_add_test(all, writing_reads_back);
+    tcase_add_test(all, cells_of_all_forms);
+    tcase_add_test(all, marks_of_every_level);
     suite_add_tcase(suite, all);
     return hu_test_run(suite);
 }

@@ -159,6 +159,49 @@ START_TEST(products)
 }
 END_TEST
 
+/* All of binary16 and bfloat16 read as the compiler's own types have them and come back; rounding is to nearest, ties to even. */
+START_TEST(halves)
+{
+    uint16_t back;
+    for (uint32_t bits = 0; bits < 65536; bits++) {
+        const uint16_t half = (uint16_t)bits;
+        const uint32_t word = bits << 16;
+        float wide;
+        memcpy(&wide, &word, sizeof wide);
+        const double value = hu_scalar_get(HU_BF16, &half, 0);
+        ck_assert(isnan(wide) ? isnan(value) : value == (double)wide && !signbit(value) == !signbit(wide));
+        hu_scalar_put(HU_BF16, &back, 0, value);
+        ck_assert(isnan(wide) || back == half);
+        const double small = hu_scalar_get(HU_F16, &half, 0);
+        hu_scalar_put(HU_F16, &back, 0, small);
+        ck_assert(isnan(small) || back == half);
+#if defined(__FLT16_MAX__)
+        _Float16 own;
+        memcpy(&own, &half, sizeof own);
+        ck_assert(isnan(small) ? isnan((float)own) : small == (double)own && !signbit(small) == !signbit((float)own));
+#endif
+    }
+#if defined(__FLT16_MAX__)
+    hu_random r = hu_random_stream(1, 1);
+    for (int k = 0; k < 100000; k++) {
+        const float value = (float)ldexp(hu_random_normal(&r), (int)hu_random_below(&r, 44) - 28);
+        const _Float16 own = (_Float16)value;
+        hu_scalar_put(HU_F16, &back, 0, (double)value);
+        ck_assert_mem_eq(&back, &own, sizeof back);
+    }
+#endif
+    static const struct { double value; uint16_t f16, bf16; } ties[] = {
+        {1 + 0x1p-11, 0x3c00, 0x3f80}, {1 + 3 * 0x1p-11, 0x3c02, 0x3f80}, {1 + 0x1p-8, 0x3c04, 0x3f80}, {1 + 3 * 0x1p-8, 0x3c0c, 0x3f82},
+        {65519, 0x7bff, 0x4780}, {65520, 0x7c00, 0x4780}, {0x1p-25, 0, 0x3300}, {0x1.8p-25, 1, 0x3340}, {-0x1p-24, 0x8001, 0xb380}, {1e300, 0x7c00, 0x7f80}, {-0.0, 0x8000, 0x8000}};
+    for (size_t k = 0; k < sizeof ties / sizeof *ties; k++) {
+        hu_scalar_put(HU_F16, &back, 0, ties[k].value);
+        ck_assert_uint_eq(back, ties[k].f16);
+        hu_scalar_put(HU_BF16, &back, 0, ties[k].value);
+        ck_assert_uint_eq(back, ties[k].bf16);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("dense");
@@ -166,6 +209,7 @@ int main(void)
     tcase_set_timeout(c, 60);
     tcase_add_test(c, converting);
     tcase_add_test(c, finite_values);
+    tcase_add_test(c, halves);
     tcase_add_test(c, sums);
     tcase_add_test(c, norms_at_the_ends_of_the_range);
     tcase_add_test(c, products);

@@ -171,6 +171,29 @@ START_TEST(rcm_narrows)
 }
 END_TEST
 
+/* Rows of a layer refer to the layer before only; rows of a supernode have the columns of its first row, then the rows of the supernode before them. */
+START_TEST(layers_and_supernodes)
+{
+    hu_gen g = of_family(HU_GEN_LAYERS, HU_GEN_ORDER_NATURAL, HU_GEN_LOWER);
+    g.per_row = 4;
+    hu_csr *a = make(&g);
+    for (int64_t i = 0; i < a->rows; i++) {
+        ck_assert_int_eq(a->row_ptr[i + 1] - a->row_ptr[i], i < 9 ? 1 : 5);
+        for (int64_t p = a->row_ptr[i]; p < a->row_ptr[i + 1] - 1; p++) ck_assert_int_eq(a->col[p] / 9, i / 9 - 1);
+    }
+    hu_csr_free(a);
+    g.family = HU_GEN_SUPERNODES;
+    a = make(&g);
+    for (int64_t i = 0; i < a->rows; i++) {
+        int64_t first = i - i % 9, before = first < 8 ? first / 2 : 4, p = a->row_ptr[i];
+        ck_assert_int_eq(a->row_ptr[i + 1] - p, before + i % 9 + 1);
+        for (int64_t k = 0; k < before; k++) ck_assert_int_eq(a->col[p + k], a->col[a->row_ptr[first] + k]);
+        for (int64_t k = 0; k <= i % 9; k++) ck_assert_int_eq(a->col[p + before + k], first + k);
+    }
+    hu_csr_free(a);
+}
+END_TEST
+
 START_TEST(refused)
 {
     static const hu_gen wrong[] = {
@@ -215,6 +238,7 @@ int main(void)
     tcase_add_loop_test(tests, dominant_rows, 0, HU_GEN_FAMILIES);
     tcase_add_loop_test(tests, stencils, 0, 9);
     tcase_add_test(tests, rcm_narrows);
+    tcase_add_test(tests, layers_and_supernodes);
     tcase_add_test(tests, refused);
     tcase_add_test(tests, shuffled_is_the_same);
     suite_add_tcase(suite, tests);

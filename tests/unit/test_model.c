@@ -140,7 +140,7 @@ static hu_model *train(const hu_frame *frame, int kind, int is_log)
 START_TEST(bands_cover)
 {
     hu_frame *frame = make_frame(300, 21, noisy), *other = make_frame(3000, 22, noisy);
-    for (int kind = HU_MODEL_RF; kind < HU_MODEL_KINDS; kind++) {
+    for (int kind = HU_MODEL_RF; kind <= HU_MODEL_HYBRID; kind++) {
         hu_model *m = train(frame, kind, 1);
         double inside = 0, low = 0;
         for (int64_t i = 0; i < other->rows; i++) {
@@ -162,7 +162,7 @@ END_TEST
 START_TEST(a_model_file_is_the_model)
 {
     hu_frame *frame = make_frame(60, 31, noisy);
-    for (int kind = HU_MODEL_RF; kind < HU_MODEL_KINDS; kind++) {
+    for (int kind = HU_MODEL_RF; kind <= HU_MODEL_HYBRID; kind++) {
         hu_error err = HU_ERROR_NONE;
         hu_model *m = train(frame, kind, kind % 2), *again = NULL;
         hu_output *out, *twice;

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "plan.h"
+#include "survey.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -481,7 +482,7 @@ START_TEST(the_rule_solves)
     multiply(a, &problem, x, b);
     ck_assert_ok(sptrsv_system_new(a, &problem, "test", &s, &err));
     for (int threads = 1; threads < 4; threads++) {
-        ck_assert_ok(sptrsv_scheme_by_rule(s, SPTRSV_F64, threads, true, &scheme, &err));
+        ck_assert_ok(sptrsv_scheme_by_rule(s, threads, true, &scheme, &err));
         sptrsv_scheme_print(&scheme, text, sizeof text);
         solve_exactly(s, text, SPTRSV_F64, threads, 1, HU_COL_MAJOR, x, b);
     }

@@ -1,9 +1,9 @@
-/* check.c: whether the gradients of a problem are right.
+/* verify.c: whether the gradients of a problem are right.
  *
  * Sections: directions, identities, differences, all of them.
  */
 #include "config.h"
-#include "check.h"
+#include "verify.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "dense/dense.h"
@@ -82,13 +82,13 @@ static double relative(double difference, double size)
 static const double CANCELLED = 1e-6; /* of the whole: what is smaller may be all rounding */
 
 /* gx' J d = (J' gx)' d, where jvp and vjp go different ways. */
-static hu_status check_adjoint(checker *c, check_line *ret, hu_error *err)
+static hu_status check_adjoint(checker *c, verify_line *ret, hu_error *err)
 {
     const qp_problem *d = c->d;
     const gradient_direction way = {d->P, d->A, d->q, d->l, d->u, d->lb, d->ub};
     const int64_t n = c->p->n, m = c->p->m;
     double size;
-    *ret = (check_line){.name = "vjp and jvp are adjoint", .limit = 1e-9};
+    *ret = (verify_line){.name = "vjp and jvp are adjoint", .limit = 1e-9};
     if (c->g->weaks > 0 || c->g->deficit > 0) {
         ret->skipped = true;
         ret->why = c->g->deficit > 0 ? "rows in force depend on each other, so not every direction can be followed" : "the point is degenerate";
@@ -102,13 +102,13 @@ static hu_status check_adjoint(checker *c, check_line *ret, hu_error *err)
 }
 
 /* P and q times t leave x: <dP, P> + <dq, q> = 0. */
-static void check_objective(const checker *c, check_line *ret)
+static void check_objective(const checker *c, verify_line *ret)
 {
     double sum = 0, size = 0;
     for (int64_t k = 0; k < c->p->P->nnz; k++) sum += c->loss.dP->val[k] * c->p->P->val[k], size += fabs(c->loss.dP->val[k] * c->p->P->val[k]);
     for (int64_t j = 0; j < c->p->n; j++) sum += c->loss.dq[j] * c->p->q[j], size += fabs(c->loss.dq[j] * c->p->q[j]);
     for (int64_t j = 0; j < c->p->n; j++) size += CANCELLED * fabs(c->gx[j] * c->g->s->x[j]);
-    *ret = (check_line){.name = "scaling of the objective", .value = relative(sum, size), .limit = 1e-9};
+    *ret = (verify_line){.name = "scaling of the objective", .value = relative(sum, size), .limit = 1e-9};
 }
 
 static double times(double g, double bound)
@@ -117,7 +117,7 @@ static double times(double g, double bound)
 }
 
 /* A row times t with its bounds leaves x: <dA_i, A_i> + dl_i l_i + du_i u_i + deq_i u_i = 0, for each row. */
-static void check_rows(const checker *c, check_line *ret)
+static void check_rows(const checker *c, verify_line *ret)
 {
     const hu_csr *A = c->p->A;
     double worst = 0, seed = 0;
@@ -132,11 +132,11 @@ static void check_rows(const checker *c, check_line *ret)
         }
         worst = fmax(worst, size > 1e-300 ? relative(sum, size + CANCELLED * seed) : 0);
     }
-    *ret = (check_line){.name = "scaling of each row", .value = worst, .limit = 1e-9};
+    *ret = (verify_line){.name = "scaling of each row", .value = worst, .limit = 1e-9};
 }
 
 /* Moving the origin by t moves x by t: -P dq + A'(dl + du + deq) + dlb + dub + dfx = gx. */
-static void check_translation(checker *c, check_line *ret)
+static void check_translation(checker *c, verify_line *ret)
 {
     const int64_t n = c->p->n, m = c->p->m;
     double *sum = c->work, *size = c->work + n, *rows = c->work + 2 * n, worst = 0;
@@ -152,7 +152,7 @@ static void check_translation(checker *c, check_line *ret)
     double largest = 0;
     for (int64_t j = 0; j < n; j++) largest = fmax(largest, size[j]);
     for (int64_t j = 0; j < n; j++) worst = fmax(worst, relative(sum[j], size[j] + CANCELLED * largest));
-    *ret = (check_line){.name = "translation of the origin", .value = worst, .limit = 1e-9};
+    *ret = (verify_line){.name = "translation of the origin", .value = worst, .limit = 1e-9};
 }
 
 /* ---- differences ------------------------------------------------------------------------------------------------------------ */
@@ -190,12 +190,12 @@ static hu_status evaluate(const checker *c, double h, double *ret_loss, double *
 }
 
 /* (4 D(h/2) - D(h)) / 3 of central differences D, the longest step whose four points have the same set in force. */
-static hu_status check_differences(const checker *c, check_line *loss, check_line *value, hu_error *err)
+static hu_status check_differences(const checker *c, verify_line *loss, verify_line *value, hu_error *err)
 {
     double size, value_size;
     const double wanted = along(&c->loss, c->d, &size), wanted_value = along(&c->value, c->d, &value_size);
-    *loss = (check_line){.name = "differences of the loss", .limit = 1e-6, .skipped = true, .why = "the set in force changes at every step"};
-    *value = (check_line){.name = "differences of the value", .limit = 1e-6, .skipped = true, .why = loss->why};
+    *loss = (verify_line){.name = "differences of the loss", .limit = 1e-6, .skipped = true, .why = "the set in force changes at every step"};
+    *value = (verify_line){.name = "differences of the value", .limit = 1e-6, .skipped = true, .why = loss->why};
     for (double h = 1e-3; h > 1e-7; h /= 10) {
         double f[4], v[4];
         bool same = true;
@@ -214,7 +214,7 @@ static hu_status check_differences(const checker *c, check_line *loss, check_lin
 
 /* ---- all of them -------------------------------------------------------------------------------------------------------------- */
 
-hu_status check_gradients(gradient_point *g, const double *gx, const solve_options *o, uint64_t seed, check_line *ret, hu_error *err)
+hu_status verify_gradients(gradient_point *g, const double *gx, const solve_options *o, uint64_t seed, verify_line *ret, hu_error *err)
 {
     checker c = {.g = g, .p = g->s->p, .gx = gx, .options = o};
     double residual;
@@ -228,7 +228,7 @@ hu_status check_gradients(gradient_point *g, const double *gx, const solve_optio
     check_rows(&c, &ret[2]);
     check_translation(&c, &ret[3]);
     if (check_differences(&c, &ret[4], &ret[5], err)) goto cleanup;
-    ret[6] = (check_line){.name = "backward error of the gradient", .value = residual, .limit = 1e-10};
+    ret[6] = (verify_line){.name = "backward error of the gradient", .value = residual, .limit = 1e-10};
 cleanup:
     hu_free(c.work);
     gradient_data_free(&c.loss);

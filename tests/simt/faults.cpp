@@ -1,0 +1,2 @@
+// faults.cpp: faults.cu for the emulator.
+#include "faults.cu"

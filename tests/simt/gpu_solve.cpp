@@ -1,0 +1,2 @@
+// gpu_solve.cpp: the kernels of sptrsv-solve for the emulator.
+#include "sptrsv-solve/gpu_solve.cu"

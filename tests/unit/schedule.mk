@@ -1,0 +1,21 @@
+# unit tests of perf-predict's transfer, occupancy and simulate, and of what they read
+check_PROGRAMS += unit_learn_transfer
+TESTS += unit_learn_transfer
+unit_learn_transfer_SOURCES = tests/unit/test_transfer.c tests/unit/hu_test.h
+unit_learn_transfer_CPPFLAGS = $(UNIT_CPPFLAGS)
+unit_learn_transfer_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += unit_io_json_items
+TESTS += unit_io_json_items
+unit_io_json_items_SOURCES = tests/unit/test_json_items.c tests/unit/hu_test.h tests/unit/io_test.h
+unit_io_json_items_CPPFLAGS = $(UNIT_CPPFLAGS)
+unit_io_json_items_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += unit_predict_gpu
+TESTS += unit_predict_gpu
+unit_predict_gpu_SOURCES = tests/unit/test_gpu.c tests/unit/hu_test.h
+unit_predict_gpu_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(srcdir)/bin/perf-predict -idirafter /usr/local/cuda/include
+unit_predict_gpu_LDADD = libperfpredict.la $(UNIT_LIBS)
+check_PROGRAMS += unit_predict_schedule
+TESTS += unit_predict_schedule
+unit_predict_schedule_SOURCES = tests/unit/test_schedule.c tests/unit/hu_test.h
+unit_predict_schedule_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(srcdir)/bin/perf-predict
+unit_predict_schedule_LDADD = libperfpredict.la $(UNIT_LIBS)

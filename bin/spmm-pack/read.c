@@ -227,11 +227,13 @@ static hu_status read_npy(hu_source *source, const spmm_read_options *o, hu_csr 
 
 /* ---- choosing --------------------------------------------------------------------------------------------------- */
 
-/* By the first bytes; of plain numbers, three parted by commas with a line of offsets from 0 behind are a pruned pattern, and others edges. */
+/* By the name, where that says .mtx: what has lost its banner is no list of edges. Else by the first bytes; of plain numbers, three parted by commas with a line of offsets from 0 behind are a pruned pattern, and others edges. */
 static hu_status sniff(hu_source *source, spmm_format *ret_format, hu_error *err)
 {
     const void *bytes;
     size_t size;
+    *ret_format = SPMM_FORMAT_MTX;
+    if (hu_ends_in(hu_source_name(source), ".mtx")) return HU_OK;
     if (hu_source_peek(source, 4096, &bytes, &size, err)) return err->status;
     const char *p = bytes, *end = p + size;
     while (p < end && isspace((unsigned char)*p)) p++;

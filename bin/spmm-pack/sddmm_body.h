@@ -3,6 +3,18 @@
  * W entries are taken together, whatever rows they are of: W sums run over the columns side by side and are then added across by halving.
  */
 
+/* Lane k is lane index[k] of a and b, one behind the other. */
+INLINE V NAME(shuffle)(V a, V b, VI index)
+{
+#if defined(__clang__)
+    V v = {0};
+    for (int k = 0; k < W; k++) v[k] = index[k] < W ? a[index[k]] : b[index[k] - W];
+    return v;
+#else
+    return __builtin_shuffle(a, b, index);
+#endif
+}
+
 /* Lane l of the result is the sum over sum[l]. */
 INLINE V NAME(across)(V *sum)
 {
@@ -14,7 +26,7 @@ INLINE V NAME(across)(V *sum)
                 even[k] = (k - block * step) + (block ? W : 0);
                 odd[k] = (k - block * step) + step + (block ? W : 0);
             }
-            sum[l] = __builtin_shuffle(sum[l], sum[l + step], even) + __builtin_shuffle(sum[l], sum[l + step], odd);
+            sum[l] = NAME(shuffle)(sum[l], sum[l + step], even) + NAME(shuffle)(sum[l], sum[l + step], odd);
         }
     return sum[0];
 }

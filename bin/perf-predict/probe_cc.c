@@ -6,11 +6,11 @@
  */
 #include "config.h"
 #include "probe_cc.h"
+#include "base/folder.h"
 #include "base/memory.h"
 #include "base/option.h"
 #include "child.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,22 +165,17 @@ static hu_status check(const probe_cc_options *o, const call *c, hu_error *err)
 
 hu_status probe_cc(const probe_cc_options *o, char *const *command, int *ret_code, hu_error *err)
 {
-    char sources[PATH_MAX], folder[] = "/tmp/hpcutils-probe.XXXXXX", part[2][sizeof folder + 16];
+    char sources[PATH_MAX], *folder = NULL, part[2][PATH_MAX + 16];
     call c = look_at(o, command);
     words w = {0};
     int state = 0;
-    bool is_made = false;
     if (check(o, &c, err)) return err->status;
     for (int k = 0; command[k]; k++)
         if (add(&w, command[k], err)) goto cleanup;
     if (c.compiles && add_flags(&c, &w, err)) goto cleanup;
     if (c.links) {
         if (find_sources(sources, err)) goto cleanup;
-        is_made = mkdtemp(folder) != NULL;
-        if (!is_made) {
-            hu_fail_errno(err, errno, folder, "make the folder");
-            goto cleanup;
-        }
+        if (hu_folder_temporary(NULL, "hpcutils-probe", &folder, err)) goto cleanup;
         snprintf(part[0], sizeof part[0], "%s/runtime.o", folder);
         snprintf(part[1], sizeof part[1], "%s/mpi.o", folder);
         if (compile_part(command, sources, "runtime.c", part[0], err) || add(&w, part[0], err)) goto cleanup;
@@ -189,11 +184,12 @@ hu_status probe_cc(const probe_cc_options *o, char *const *command, int *ret_cod
     }
     if (child_call(w.word, &state, err) == HU_OK) *ret_code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
 cleanup:
-    if (is_made) {
+    if (folder) {
         unlink(part[0]);
         unlink(part[1]);
         rmdir(folder);
     }
+    free(folder);
     hu_free(w.word);
     return err->status;
 }

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 #include "probe_run.h"
+#include "base/folder.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "child.h"
@@ -31,17 +32,15 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
 /* The user's, which must be new or empty, or one of ours; its whole path, because the program may change folders. */
 static hu_status make_folder(const char *wanted, char *path, hu_error *err)
 {
-    char own[PATH_MAX];
-    const char *tmp = getenv("TMPDIR");
+    char *own = NULL;
     if (wanted) {
         if (mkdir(wanted, 0777) && (errno != EEXIST || rmdir(wanted) || mkdir(wanted, 0777))) return hu_fail_errno(err, errno, wanted, "make the folder (it must be new or empty)");
-    } else {
-        if (snprintf(own, sizeof own, "%s/hpcutils-probe.XXXXXX", tmp && tmp[0] ? tmp : "/tmp") >= (int)sizeof own || !mkdtemp(own))
-            return hu_fail_errno(err, errno, tmp ? tmp : "/tmp", "make a folder");
-        wanted = own;
+    } else if (hu_folder_temporary(NULL, "hpcutils-probe", &own, err)) {
+        return err->status;
     }
-    if (!realpath(wanted, path)) return hu_fail_errno(err, errno, wanted, "find the folder");
-    return HU_OK;
+    if (!realpath(own ? own : wanted, path)) hu_fail_errno(err, errno, own ? own : wanted, "find the folder");
+    free(own);
+    return err->status;
 }
 
 /* ---- where the cut is -------------------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* compile.c: a generated kernel compiled, loaded and measured (compile.h). */
 #include "config.h"
 #include "compile.h"
+#include "base/folder.h"
 #include "base/clock.h"
 #include "verify.h"
 
@@ -102,10 +103,8 @@ static hu_status measure(const spmm_matrix *a, const char *library, const hu_den
 
 hu_status spmm_compile_measure(const spmm_matrix *a, const spmm_kernel_choice *choice, const hu_dense *b, hu_dense *c, double *ret_seconds, double *ret_compile_seconds, hu_error *err)
 {
-    const char *tmp = getenv("TMPDIR");
-    char folder[ROOM], source[ROOM + 16], library[ROOM + 16];
-    if (snprintf(folder, sizeof folder, "%s/spmm-pack.XXXXXX", tmp && *tmp ? tmp : "/tmp") >= (int)sizeof folder || !mkdtemp(folder))
-        return hu_fail_errno(err, errno, tmp && *tmp ? tmp : "/tmp", "a folder for trials");
+    char *folder, source[ROOM + 16], library[ROOM + 16];
+    if (hu_folder_temporary(NULL, "spmm-pack", &folder, err)) return err->status;
     snprintf(source, sizeof source, "%s/kernel.c", folder);
     snprintf(library, sizeof library, "%s/kernel.so", folder);
     const double start = hu_clock_wall();
@@ -116,5 +115,6 @@ hu_status spmm_compile_measure(const spmm_matrix *a, const spmm_kernel_choice *c
     unlink(source);
     unlink(library);
     rmdir(folder);
+    free(folder);
     return err->status;
 }

@@ -1,8 +1,8 @@
 /* library.c: where the recorder's library is, and the environment that loads it. */
 #include "config.h"
 #include "library.h"
+#include "base/folder.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,14 +35,7 @@ hu_status library_path(char **ret_path, hu_error *err)
 hu_status library_spool_folder(char **ret_path, hu_error *err)
 {
     const char *base = getenv("SLURM_TMPDIR");
-    if (!base || !*base) base = getenv("TMPDIR");
-    if (!base || !*base) base = "/tmp";
-    if (asprintf(ret_path, "%s/mpitrace.XXXXXX", base) < 0) return no_memory(err);
-    if (mkdtemp(*ret_path)) return HU_OK;
-    hu_fail_errno(err, errno, base, "make a folder for the spool in it");
-    free(*ret_path);
-    *ret_path = NULL;
-    return err->status;
+    return hu_folder_temporary(base && *base ? base : NULL, "mpitrace", ret_path, err);
 }
 
 hu_status library_preload(char **ret_value, hu_error *err)

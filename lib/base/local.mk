@@ -12,3 +12,4 @@ libcommon_la_SOURCES += lib/base/number.c lib/base/number.h
 libcommon_la_SOURCES += lib/base/keys.c lib/base/keys.h
 libcommon_la_SOURCES += lib/base/number.c lib/base/number.h
 libcommon_la_SOURCES += lib/base/share.c lib/base/share.h
+libcommon_la_SOURCES += lib/base/folder.c lib/base/folder.h

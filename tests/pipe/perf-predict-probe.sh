@@ -149,7 +149,7 @@ case_objects_by_make() {
     mkdir -p src/a src/b
     printf 'int work(int n); int other(int n);\nint main(void)\n{\n    return work(5) + other(7) != 12;\n}\n' >src/main.c
     printf 'int work(int n)\n{\n    int s = 0;\n    for (volatile int i = 0; i < n; i++) s++;\n    return s;\n}\n' >src/a/part.c
-    sed 's/work/other/' src/a/part.c >src/b/part.c
+    sed 's|work|other|' src/a/part.c >src/b/part.c
     local object
     for object in main a/part b/part; do run 0 "$prog" probe cc -- gcc -O1 -c -o "$(tr / _ <<<$object).o" "src/$object.c"; done
     run 0 "$prog" probe cc -- gcc -o app main.o a_part.o b_part.o
